@@ -6,9 +6,6 @@
  * fit of all parameters follows. */
 #include "solver/reduce.h"
 
-/* The reduced fit ends at this distance from its optimum, in standard errors: the ordinary fit takes the last step. */
-static const double NEAR = 0.1;
-
 /* Below this singular value of the columns of b, scaled, the sums are asked for as a factor. */
 static const double WEAK = 1e-4;
 
@@ -209,7 +206,7 @@ static int begin_inner(reduction *r)
     begin_part(r, q, r->inner_bounds, others_of(r), r->whole->n - r->n_linear);
     q->n_points -= r->n_linear;
     q->max_nfev = r->most;
-    q->tolerance = NEAR;
+    q->tolerance = REDUCED_NEAR;
     return pyspec_fit_step(q);
 }
 
@@ -227,16 +224,6 @@ static int feed(reduction *r, int is_finite)
         pyspec_absorb(q->answer, order, r->columns, m);
     }
     return pyspec_fit_step(q);
-}
-
-/* Whether the point at hand is the best one of the fit over the others. */
-static int is_at_best(const reduction *r)
-{
-    const int64_t *others = others_of(r);
-    for (int64_t j = 0; j < r->inner.n; j++)
-        if (r->theta[others[j]] != r->inner.theta[j])
-            return 0;
-    return 1;
 }
 
 /* The next point, with b as the slopes at the last one have it. */
@@ -279,12 +266,10 @@ static double take(reduction *r)
 
 /* Answers the questions of the fit over the nonlinear parameters from known values. Then asks the
  * next question. */
-static int go_on(reduction *r, int answer, const way_back *back)
+static int go_on(reduction *r, int answer)
 {
     pyspec_solver *s = r->whole, *q = &r->inner;
     while (answer == PYSPEC_FIT_NEED_NORMAL) {
-        if (back && is_at_best(r) && pyspec_is_back(back, r->theta, q->chisqr))
-            break;
         if (q->form == PYSPEC_FORM_FACTOR && r->form == PYSPEC_FORM_GRAM) {
             r->form = PYSPEC_FORM_FACTOR;
             r->is_kept = 0;
@@ -301,24 +286,7 @@ static int go_on(reduction *r, int answer, const way_back *back)
     return PYSPEC_FIT_DONE;
 }
 
-int pyspec_is_back(const way_back *b, const double *theta, double chisqr)
-{
-    double square = 0.0;
-    if (!(b->least <= chisqr && chisqr <= b->most))
-        return 0;
-    for (int64_t k = 0; k < b->n; k++)
-        if (b->held[k] != 0.0 && theta[k] != b->optimum[k])
-            return 0;
-    for (int64_t i = 0; i < b->n; i++) {
-        double sum = 0.0;
-        for (int64_t k = i; k < b->n; k++)
-            sum += at(b->factor, b->n + 1, i, k) * (theta[k] - b->optimum[k]);
-        square += sum * sum;
-    }
-    return square <= b->away;
-}
-
-int pyspec_reduce_step(reduction *r, const way_back *back)
+int pyspec_reduce_step(reduction *r)
 {
     pyspec_solver *s = r->whole;
     r->chisqr = take(r);
@@ -328,7 +296,7 @@ int pyspec_reduce_step(reduction *r, const way_back *back)
     if (is_finite && needs_more(r))
         return ask(r);
     if (!r->is_first)
-        return go_on(r, feed(r, is_finite), back);
+        return go_on(r, feed(r, is_finite));
     r->is_first = 0;
     if (!is_finite) {
         s->end = PYSPEC_END_NOT_FINITE;
@@ -336,5 +304,5 @@ int pyspec_reduce_step(reduction *r, const way_back *back)
     }
     free_held(r);
     r->is_kept = 0;
-    return go_on(r, r->n_linear < s->n ? begin_inner(r) : PYSPEC_FIT_DONE, back);
+    return go_on(r, r->n_linear < s->n ? begin_inner(r) : PYSPEC_FIT_DONE);
 }

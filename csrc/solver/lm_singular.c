@@ -6,6 +6,9 @@
 static const double DUST = 1e-30;
 enum { MOST_SWEEPS = 40 };
 
+/* Turns of pairs with a smaller cosine leave less than rounding for another sweep: the sweeps converge quadratically. */
+static const double LAST_COSINE = 1e-9;
+
 void pyspec_swap(double *a, double *b, int64_t n)
 {
     for (int64_t k = 0; k < n; k++) {
@@ -49,7 +52,8 @@ void pyspec_singular(double *a, int64_t m, int64_t n, double *v, double *value)
                     its += second[k] * second[k];
                     both += first[k] * second[k];
                 }
-                if (fabs(both) <= DBL_EPSILON * sqrt(own * its) || own < DUST || its < DUST)
+                const double cosine_of = fabs(both) / sqrt(own * its);
+                if (!(cosine_of > DBL_EPSILON) || own < DUST || its < DUST)
                     continue;
                 const double ratio = (its - own) / (2.0 * both);
                 const double size = 1.0 / (fabs(ratio) + sqrt(1.0 + ratio * ratio));
@@ -57,7 +61,7 @@ void pyspec_singular(double *a, int64_t m, int64_t n, double *v, double *value)
                 const double cosine = 1.0 / sqrt(1.0 + tangent * tangent);
                 turn(first, second, m, cosine, tangent * cosine);
                 turn(v + p * n, v + q * n, n, cosine, tangent * cosine);
-                is_turned = 1;
+                is_turned |= cosine_of > LAST_COSINE;
             }
     }
     for (int64_t k = 0; k < n; k++)

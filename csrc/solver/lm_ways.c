@@ -16,10 +16,9 @@ enum { MOST_SINGLE = 4 };
 /* A decrease of chi^2 by less than this, in units of the variance of a point, is none. */
 static const double SLIGHT = 1e-6;
 
-/* Next to an optimum chi^2 is larger by no more than this share of the variance of a point: that of a thousandth of a
- * standard error. Ten times as much lost one better optimum in 6,500 fits of one to three lines. A whole standard
- * error lost more of them. */
-static const double NEXT_TO = 1e-6;
+/* Next to an optimum is nearer than this, in standard errors. A point 3 times as far away lost one better optimum in
+ * 6,500 fits of one to three lines. A whole standard error lost more of them. */
+static const double NEXT_TO = 1e-3;
 
 /* A direction is lost if its singular value relative to the largest is below LOST, for columns of length 1. Parameters
  * with more than SHARE of it are lost too. A column shorter than LEAST_LENGTH is none. */
@@ -34,7 +33,7 @@ typedef struct ways {
     reduction reduced;
     way_back back;
     double slight;
-    int64_t n_groups, turn, has_back, came_back;
+    int64_t n_groups, turn, has_back, is_valley, came_back;
     double *theta, *normal, *factor; /* of what was found */
     double *group;                   /* [n] the group of each parameter, from 1 on; 0: none */
     double *held;                    /* [n] 1 for all of these */
@@ -175,16 +174,18 @@ static void find_groups(const pyspec_search *q)
     w->n_groups = w->n_groups > MOST_SINGLE ? 1 : w->n_groups;
 }
 
-/* Describes the neighbourhood of the known optimum. Needs parameters to go back at bounds, and the others certain. */
+/* Describes the neighbourhood of the known optimum. Needs parameters to go back at bounds, and the others certain. One
+ * such parameter that has an effect, which others can replace, makes a valley: all fits from inside go along it. */
 static void find_back(const pyspec_search *q)
 {
     ways *w = ways_of(q);
     const pyspec_solver *s = q->solver;
     const int64_t n = s->n;
     int64_t n_others = 0, *held = (int64_t *)(void *)w->place;
-    w->has_back = w->n_groups > 0;
+    w->has_back = w->is_valley = w->n_groups > 0;
     for (int64_t k = 0; k < n; k++) {
         n_others += w->held[k] == 0.0;
+        w->is_valley &= w->held[k] == 0.0 || w->length[k] > 0.0;
         w->has_back &= w->held[k] == 0.0 || s->theta[k] == s->lower[k] || s->theta[k] == s->lower[n + k];
     }
     if (!w->has_back)
@@ -192,11 +193,10 @@ static void find_back(const pyspec_search *q)
     for (int64_t k = 0; k < n; k++)
         held[k] = w->held[k] != 0.0;
     w->has_back = n_others > 0 && !pyspec_is_weak(s, held, w->scratch);
-    const double away = NEXT_TO / SLIGHT * w->slight;
+    w->is_valley = w->is_valley && w->has_back && n_others == n - 1;
     w->back = (way_back){.n = n, .optimum = w->theta, .factor = w->factor, .held = w->held};
-    w->back.least = s->chisqr - w->slight;
-    w->back.most = s->chisqr + away;
-    w->back.away = away;
+    w->back.chisqr = s->chisqr;
+    w->back.variance = w->slight / SLIGHT;
 }
 
 /* ---- one way after the other -------------------------------------------------------------------------------- */
@@ -357,25 +357,39 @@ static int go_on(pyspec_search *q)
     }
 }
 
+/* The next step of what is under way. It is done if it comes back to the known optimum. */
+static int proceed(pyspec_search *q)
+{
+    ways *w = ways_of(q);
+    pyspec_solver *s = q->solver;
+    const int is_reduced = q->way == WAY_REDUCED, is_valley = w->has_back && w->is_valley;
+    const pyspec_solver *fit = is_reduced ? &w->reduced.inner : s;
+    const double chisqr = s->answer[triangle_size(s->n + 1) - 1];
+    if (is_valley && s->form == PYSPEC_FORM_GRAM && chisqr < fit->chisqr &&
+        pyspec_has_risen(&w->back, s->trial, s->answer)) {
+        w->came_back = 1;
+        return PYSPEC_FIT_DONE;
+    }
+    const int answer = is_reduced ? pyspec_reduce_step(&w->reduced) : pyspec_fit_step(s);
+    if (!w->has_back || answer != PYSPEC_FIT_NEED_NORMAL || fit->chisqr < w->found.chisqr - w->slight ||
+        !pyspec_is_back(&w->back, s->trial, is_reduced && is_valley ? REDUCED_NEAR : NEXT_TO))
+        return answer;
+    s->nfev--; /* what was asked for last is not needed */
+    w->came_back = 1;
+    return PYSPEC_FIT_DONE;
+}
+
 int pyspec_search_step(pyspec_search *q)
 {
     if (!q || !q->solver || !q->start || !q->work || (q->linear && !q->eliminated) ||
         (q->reduces == PYSPEC_SEARCH_REDUCED && !q->linear))
         return -STATUS_NULL_POINTER;
     pyspec_solver *s = q->solver;
-    ways *w = ways_of(q);
     int answer = PYSPEC_FIT_DONE;
-    if (q->way == WAY_NONE) {
+    if (q->way == WAY_NONE)
         answer = begin(q);
-    } else if (q->way == WAY_REDUCED) {
-        answer = pyspec_reduce_step(&w->reduced, w->has_back ? &w->back : NULL);
-    } else if (q->way != WAY_END) {
-        answer = pyspec_fit_step(s);
-        if (answer == PYSPEC_FIT_NEED_NORMAL && w->has_back && pyspec_is_back(&w->back, s->theta, s->chisqr)) {
-            w->came_back = 1;
-            answer = PYSPEC_FIT_DONE;
-        }
-    }
+    else if (q->way != WAY_END)
+        answer = proceed(q);
     while (answer == PYSPEC_FIT_DONE && q->way != WAY_END)
         answer = go_on(q);
     q->best = s->chisqr < q->best ? s->chisqr : q->best;

@@ -1,4 +1,4 @@
-/* reduce.h: a fit over the parameters that the model is not linear in, and what is next to an optimum. */
+/* reduce.h: a fit over the parameters that the model is not linear in, and what is near a known optimum. */
 #ifndef PYSPEC_REDUCE_H
 #define PYSPEC_REDUCE_H
 
@@ -10,12 +10,19 @@ typedef struct way_back {
     const double *optimum; /* [n] */
     const double *factor;  /* triangle of order n + 1 of [J r] there */
     const double *held;    /* [n] 1 where a parameter lies at its bound */
-    double least, most;    /* chi^2 there less what is slight, and next to it */
-    double away;           /* by what chi^2 of a linear model rises next to it */
+    double chisqr, variance; /* chi^2 there, and of a point */
 } way_back;
 
-/* lm_reduce.c: whether a point, with its chi^2, is next to the optimum. */
-int pyspec_is_back(const way_back *back, const double *theta, double chisqr);
+/* lm_back.c: whether a point is at most so many standard errors away from the optimum, and the parameters that lie at
+ * their bounds there do so here. */
+int pyspec_is_back(const way_back *back, const double *theta, double distance);
+
+/* lm_back.c: whether chi^2, of a point near to the optimum, has risen all the way from there. `gram` is the triangle of
+ * the point. */
+int pyspec_has_risen(const way_back *back, const double *theta, const double *gram);
+
+/* The reduced fit ends at this distance from its optimum, in standard errors: the ordinary fit takes the last step. */
+static const double REDUCED_NEAR = 0.1;
 
 /* One reduced fit; b are the linear parameters. Columns have n + 1 numbers each. */
 typedef struct reduction {
@@ -114,10 +121,9 @@ int64_t pyspec_reduction_size(int64_t n);
 
 /* Begins at `start`, with the parameters that are marked as linear, for at most `most` points. `whole` has the best
  * point so far, and its chi^2. Each step then uses the answer to the question of `whole`, as pyspec_fit_step does. It
- * ends at max_nfev of `whole`, or if it comes back to the optimum in `back`, unless NULL. The end of `whole` is LIMIT,
- * CONVERGED, or NOT_FINITE if the first point is not finite. */
+ * ends at max_nfev of `whole`. The end of `whole` is LIMIT, CONVERGED, or NOT_FINITE if the first point is not finite. */
 int pyspec_reduce_begin(reduction *r, pyspec_solver *whole, double *memory, const double *start,
                         const uint8_t *linear, int64_t most, int is_counts);
-int pyspec_reduce_step(reduction *r, const way_back *back);
+int pyspec_reduce_step(reduction *r);
 
 #endif

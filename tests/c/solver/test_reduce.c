@@ -216,26 +216,46 @@ static void test_the_triangle_is_that_of_kaufman(void)
     }
 }
 
-/* Four points of a parameter with slope 1; the other, at its bound, has none. */
+/* An optimum of a parameter with slope 2; the other, at its bound, has none. */
+static const double OPTIMUM[] = {3.0, 0.0}, AT_BOUND[] = {0.0, 1.0}, FACTOR[] = {2.0, 0.0, 0.0, 0.0, 0.0, 2.68};
+static const way_back BACK = {2, OPTIMUM, FACTOR, AT_BOUND, 7.2, 1.0};
+
 static void test_what_is_next_to_an_optimum(void)
 {
     static const struct {
-        double theta[2], chisqr;
+        double theta[2];
         int is_back;
     } POINTS_NEAR[] = {
-        {{3.0, 0.0}, 7.2000005, 1},
-        {{3.0004, 0.0}, 7.2000001, 1},
-        {{3.01, 0.0}, 7.2000001, 0}, /* 0.02 standard errors away: another may be near */
-        {{3.0004, 0.0}, 7.20001, 0},
-        {{3.0004, 0.01}, 7.2000001, 0}, /* not at the bound */
-        {{4.0, 0.0}, 7.2000001, 0},
-        {{3.0, 0.0}, 9.0, 0}, /* chi^2 is that of somewhere else */
-        {{3.0, 0.0}, 7.0, 0}, /* a better optimum */
+        {{3.0, 0.0}, 1},     {{3.0004, 0.0}, 1}, {{3.01, 0.0}, 0}, /* 0.02 standard errors away: another may be near */
+        {{3.0004, 0.01}, 0},                                        /* not at the bound */
+        {{4.0, 0.0}, 0},
     };
-    const double optimum[] = {3.0, 0.0}, held[] = {0.0, 1.0}, factor[] = {2.0, 0.0, 0.0, 0.0, 0.0, 2.68};
-    const way_back back = {2, optimum, factor, held, 7.2 - 1e-8, 7.2 + 1e-6, 1e-6};
     for (size_t k = 0; k < sizeof POINTS_NEAR / sizeof *POINTS_NEAR; k++)
-        CHECK_INT(pyspec_is_back(&back, POINTS_NEAR[k].theta, POINTS_NEAR[k].chisqr), POINTS_NEAR[k].is_back);
+        CHECK_INT(pyspec_is_back(&BACK, POINTS_NEAR[k].theta, 1e-3), POINTS_NEAR[k].is_back);
+    CHECK_INT(pyspec_is_back(&BACK, POINTS_NEAR[2].theta, 0.1), 1);
+}
+
+/* chi^2 rises by 4 a^2 + square b^2 + cube b^3 to a point a, b away from the optimum. */
+static void test_where_chi_square_rises_all_the_way(void)
+{
+    static const struct {
+        double a, b, square, cube;
+        int has_risen;
+    } LINES[] = {
+        {0.0, 0.5, 1.0, 0.0, 1},   {0.0, 0.5, 1.0, 1.0, 1},    {0.1, 0.5, 1.0, 0.0, 1},
+        {0.0, 0.5, 1.0, -1.0, 1},  {0.0, 0.5, 0.0, 1.0, 0}, /* flat at the optimum */
+        {0.0, 0.5, -1.0, 4.0, 0},                           /* it falls before it rises */
+        {0.3, 0.5, -0.5, 1.5, 0},                           /* the same, beside a rise of the linear model */
+        {0.0, 0.5, 1.0, -1.4, 0},                           /* it falls again */
+        {0.0, 0.5, -1.0, 0.0, 0},  {0.0, 1.5, 1.0, 0.0, 0}, /* below the optimum, and too far away */
+    };
+    for (size_t k = 0; k < sizeof LINES / sizeof *LINES; k++) {
+        const double a = LINES[k].a, b = LINES[k].b, square = LINES[k].square, cube = LINES[k].cube;
+        const double theta[] = {OPTIMUM[0] + a, OPTIMUM[1] + b};
+        const double rise = 4.0 * a * a + b * b * (square + cube * b), down = -b * (square + 1.5 * cube * b);
+        const double gram[] = {4.0, 0.0, -4.0 * a, 1.0, down, BACK.chisqr + rise};
+        CHECK_INT(pyspec_has_risen(&BACK, theta, gram), LINES[k].has_risen);
+    }
 }
 
 static void test_what_is_not_finite(void)
@@ -289,6 +309,7 @@ int main(void)
     RUN(test_counts);
     RUN(test_the_triangle_is_that_of_kaufman);
     RUN(test_what_is_next_to_an_optimum);
+    RUN(test_where_chi_square_rises_all_the_way);
     RUN(test_what_is_not_finite);
     RUN(test_limits_and_stops);
     return REPORT;
