@@ -350,10 +350,17 @@ static void find_columns(judged *j)
 int pyspec_judge(const pyspec_solver *s, pyspec_end *end, const double *sizes, const pyspec_part *parts,
                  int64_t n_parts, pyspec_team *team)
 {
+    const int status = pyspec_end_of(s, end);
+    return status ? status : pyspec_look_closer(s, end, sizes, parts, n_parts, team);
+}
+
+int pyspec_look_closer(const pyspec_solver *s, pyspec_end *end, const double *sizes, const pyspec_part *parts,
+                       int64_t n_parts, pyspec_team *team)
+{
     const int64_t wanted = PYSPEC_ENDING_CERTAIN | PYSPEC_ENDING_NEUTRAL, other = PYSPEC_ENDING_EXACT;
-    int status = pyspec_end_of(s, end);
-    if (status || end->flags & other || !(end->flags & (PYSPEC_ENDING_WEAK | PYSPEC_ENDING_NEUTRAL)))
-        return status;
+    int status = STATUS_OK;
+    if (end->flags & other || !(end->flags & (PYSPEC_ENDING_WEAK | PYSPEC_ENDING_NEUTRAL)))
+        return STATUS_OK;
     if (!sizes || !parts)
         return -STATUS_NULL_POINTER;
     judged j = begin_judging(s, end);

@@ -244,15 +244,40 @@ static int begin_case(const pyspec_many *m, const pyspec_slot *slot, const pyspe
     return is_enough;
 }
 
-/* Goes on where a fit ended in doubt; `answer` is what it did last. */
-static int search_on(const pyspec_slot *slot, int answer)
+static int has_ending(const pyspec_solver *s)
 {
-    pyspec_search *search = slot->search;
-    if (answer != PYSPEC_FIT_DONE || !search || search->way != 0 ||
-        !pyspec_is_in_doubt(slot->solver, slot->end->work))
+    return s->end == PYSPEC_END_CONVERGED || (s->end == PYSPEC_END_DEGENERATE && s->nfev > 0);
+}
+
+static int find_ending(const pyspec_many *m, const pyspec_slot *slot)
+{
+    const pyspec_solver *s = slot->solver;
+    pyspec_end *end = slot->end;
+    end->flags = 0;
+    end->distance = NAN;
+    if (!has_ending(s))
+        return STATUS_OK;
+    end->n_free = s->n_points > s->n ? s->n_points - s->n : 1;
+    end->is_scaled = m->is_scaled;
+    memset(end->held, 0, (size_t)s->n * sizeof *end->held);
+    return -pyspec_end_of(s, end);
+}
+
+/* Finds the ending of a fit that is done, and goes on where it is in doubt; `answer` is what it did last. */
+static int search_on(const pyspec_many *m, const pyspec_slot *slot, int answer)
+{
+    const pyspec_solver *s = slot->solver;
+    if (answer != PYSPEC_FIT_DONE)
+        return answer;
+    const int status = find_ending(m, slot);
+    if (status || !slot->search || slot->search->way != 0)
+        return status ? -status : answer;
+    const int is_in_doubt = has_ending(s) ? (slot->end->flags & PYSPEC_ENDING_WEAK) != 0
+                                          : pyspec_is_in_doubt(s, slot->end->work);
+    if (!is_in_doubt)
         return answer;
     pyspec_begin_span(slot->part);
-    return pyspec_search_step(search);
+    return pyspec_search_step(slot->search);
 }
 
 /* Writes down what a case has come to. */
@@ -262,15 +287,7 @@ static int end_case(pyspec_many *m, const pyspec_slot *slot, const pyspec_part *
     const int64_t n = s->n, size = triangle_size(n + 1);
     pyspec_end *end = slot->end;
     double *out = m->numbers + slot->at * (3 * n + n * n + size);
-    int status = STATUS_OK;
-    end->flags = 0;
-    end->distance = NAN;
-    if (s->end == PYSPEC_END_CONVERGED || (s->end == PYSPEC_END_DEGENERATE && s->nfev > 0)) {
-        end->n_free = s->n_points > s->n ? s->n_points - s->n : 1;
-        end->is_scaled = m->is_scaled;
-        memset(end->held, 0, (size_t)n * sizeof *end->held);
-        status = -(m->sizes ? pyspec_judge(s, end, m->sizes, part, 1, NULL) : pyspec_end_of(s, end));
-    }
+    const int status = m->sizes ? -pyspec_look_closer(s, end, m->sizes, part, 1, NULL) : STATUS_OK;
     m->fitted[slot->at] = (pyspec_fitted){.end = s->end,
                                           .flags = end->flags,
                                           .nfev = s->nfev,
@@ -316,9 +333,11 @@ static int take_case(const group *g, int l)
         if (begin_case(m, slot, &q)) {
             if (g->has_lanes)
                 load_lane(g, l, &q);
-            answer = search_on(slot, pyspec_fit_first(slot->solver, slot->part, 1));
+            answer = search_on(m, slot, pyspec_fit_first(slot->solver, slot->part, 1));
             if (g->has_lanes)
                 pyspec_enter_lane(slot->solver, &g->lanes, l);
+        } else {
+            find_ending(m, slot);
         }
         status = answer < 0 ? -answer : answer == PYSPEC_FIT_DONE ? leave(g, slot) : STATUS_OK;
     }
@@ -379,7 +398,7 @@ static int step_group(const group *g)
     for (int l = 0; !status && l < g->n; l++) {
         if (g->slots[l].at < 0)
             continue;
-        const int answer = search_on(&g->slots[l], answers[l]);
+        const int answer = search_on(g->many, &g->slots[l], answers[l]);
         status = answer < 0 ? -answer : answer == PYSPEC_FIT_DONE ? leave(g, &g->slots[l]) : STATUS_OK;
     }
     return status;
