@@ -21,6 +21,7 @@ import numpy.typing as npt
 from pyspec.calls import Suggesting
 from pyspec.errors import FitError, suggest
 from pyspec.executor.amplitudes.projection import Solved
+from pyspec.executor.protocol import Scalar
 from pyspec.fit.amplitudes.part import FreePart
 from pyspec.fit.amplitudes.species import Associated, Kinetics
 from pyspec.fit.ending import Ending
@@ -171,31 +172,25 @@ class Amplitudes(Suggesting):
         )
 
 
-class Followed(NamedTuple):
-    """What the amplitudes of each group follow.
+class Solution(NamedTuple):
+    """The amplitudes at the end of a fit and what their errors follow from.
 
     Attributes
     ----------
+    solved : the amplitudes
     determined : (n_groups, n_basis), which amplitudes the data determine
     inverse : (n_groups, n_basis, n_basis), their covariance at known theta, s² (BᵀB)⁻¹
     slopes : (n_groups, n_basis, n_theta), Z: by how much each falls as theta rises
+    covariance : (n_theta, n_theta), with zeros for parameters that are taken to be known
+    away : (n_theta, n_lost), the directions in which theta is not determined
 
-    The last two are 0 for amplitudes that are not determined.
+    `inverse` and `slopes` are 0 for amplitudes that are not determined.
     """
 
+    solved: Solved
     determined: npt.NDArray[np.bool_]
     inverse: Array
     slopes: Array
-
-
-class Solution(NamedTuple):
-    """The amplitudes at the end of a fit and what their errors follow from. It holds their values
-    and how the amplitudes of each group follow theta. It holds the covariance of theta, with zeros
-    for parameters that are taken to be known. It also holds the directions in which theta is not
-    determined, (n_theta, n_lost)."""
-
-    solved: Solved
-    followed: Followed
     covariance: Array
     away: Array
 
@@ -204,38 +199,38 @@ def solution_of(problem: FreePart, ending: Ending) -> Solution:
     """That of a fit of a `problem`."""
     given = ending.theta, problem.fixed
     determined, inverse, slopes = problem.executor.follow(*given)
-    followed = Followed(determined, ending.variance * inverse, slopes)
-    return Solution(problem.executor.solve(*given), followed, *ending.determined())
+    follow = determined, ending.variance * inverse, slopes
+    return Solution(problem.executor.solve(*given), *follow, *ending.determined())
 
 
 def amplitudes_of(problem: FreePart, ending: Ending) -> Amplitudes:
     """The amplitudes of a fit of a `problem`."""
     with problem.executor.lock:
-        return _amplitudes_of(problem, ending)
+        solution = solution_of(problem, ending)
+        solved, designer = solution.solved, problem.executor.designer
+        hidden, spread = _moved(solution), _covariances(solution)
+        shown = np.where(hidden[:, None] | hidden, np.nan, spread)
+        errors = np.sqrt(np.einsum("gkk->gk", shown))
+        gaps = problem.unknown(solved.determined)
 
+        def named(columns: npt.NDArray[Scalar]) -> dict[str, npt.NDArray[Scalar]]:
+            return dict(zip(designer.free, columns.T, strict=True))
 
-def _amplitudes_of(problem: FreePart, ending: Ending) -> Amplitudes:
-    executor = problem.executor
-    solution = solved, followed, covariance, away = solution_of(problem, ending)
-    found, determined = solved.amplitudes, solved.determined
-    names = list(executor.designer.free)
-    hidden = _moved(followed, away)
-    spread = _covariances(followed, covariance)
-    shown = np.where(hidden[:, None] | hidden, np.nan, spread)
-    errors = np.sqrt(np.einsum("gkk->gk", shown))
-    basis, gaps = solved.design.basis, problem.unknown(determined)
-    return Amplitudes(
-        executor.designer.axis,
-        executor.designer.along,
-        {name: found[:, k] for k, name in enumerate(names)},
-        {name: errors[:, k] for k, name in enumerate(names)},
-        shown,
-        {name: determined[:, k] for k, name in enumerate(names)},
-        {name: gaps[:, k] for k, name in enumerate(names)},
-        {n: np.array(basis[k, 0] if len(basis[k]) == 1 else basis[k]) for k, n in enumerate(names)},
-        executor.designer.x,
-        _kinetics(problem, solution, ending.theta, spread, hidden, gaps),
-    )
+        return Amplitudes(
+            designer.axis,
+            designer.along,
+            named(solved.amplitudes),
+            named(errors),
+            shown,
+            named(solved.determined),
+            named(gaps),
+            {
+                name: np.array(own[0] if len(own) == 1 else own)
+                for name, own in zip(designer.free, solved.design.basis, strict=True)
+            },
+            designer.x,
+            _kinetics(problem, solution, ending.theta, spread, hidden, gaps),
+        )
 
 
 def _kinetics(
@@ -248,10 +243,10 @@ def _kinetics(
 ) -> dict[str, Kinetics]:
     """The schemes whose states have free spectra, by the name of their first parameters."""
     designer, gather = problem.executor.designer, problem.executor.gather
-    solved, followed, covariance, _ = solution
+    solved, covariance = solution.solved, solution.covariance
     names = list(designer.free)
-    known = followed.determined[:, :, np.newaxis]
-    mixed = np.where(known, -followed.slopes @ covariance, np.nan)
+    known = solution.determined[:, :, np.newaxis]
+    mixed = np.where(known, -solution.slopes @ covariance, np.nan)
     found: dict[str, Kinetics] = {}
     for scheme, states in schemes_in(designer.model.components):
         free = {state_name(c): c.parameters[0].name for c in states if c.parameters[0].free}
@@ -281,19 +276,19 @@ def _kinetics(
     return found
 
 
-def _moved(followed: Followed, away: Array) -> npt.NDArray[np.bool_]:
+def _moved(solution: Solution) -> npt.NDArray[np.bool_]:
     """(n_basis,) whether an amplitude changes along a direction in which theta is not determined,
     at any energy or time: then it has no error."""
-    error = np.sqrt(np.einsum("gkk->gk", followed.inverse))
-    change = np.abs(followed.slopes @ away).max(axis=2, initial=0.0)
-    return np.asarray(np.any(followed.determined & (change > MOVED * error), axis=0))
+    error = np.sqrt(np.einsum("gkk->gk", solution.inverse))
+    change = np.abs(solution.slopes @ solution.away).max(axis=2, initial=0.0)
+    return np.asarray(np.any(solution.determined & (change > MOVED * error), axis=0))
 
 
-def _covariances(followed: Followed, covariance: Array) -> Array:
+def _covariances(solution: Solution) -> Array:
     """(n_groups, n_basis, n_basis), NaN for amplitudes that are held or not determined."""
-    on, inverse, slopes = followed
+    on, slopes = solution.determined, solution.slopes
     known = on[:, :, np.newaxis] & on[:, np.newaxis]
-    spread = inverse + slopes @ covariance @ slopes.transpose(0, 2, 1)
+    spread = solution.inverse + slopes @ solution.covariance @ slopes.transpose(0, 2, 1)
     return np.where(known, spread, np.nan)
 
 

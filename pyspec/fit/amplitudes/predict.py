@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError, FitError
 from pyspec.executor.amplitudes.design import Design
-from pyspec.fit.amplitudes.amplitudes import Amplitudes, Followed, solution_of
+from pyspec.fit.amplitudes.amplitudes import Amplitudes, Solution, solution_of
 from pyspec.fit.amplitudes.part import FreePart
 from pyspec.fit.ending import Ending
 from pyspec.fit.results.prediction import Prediction
@@ -43,35 +43,26 @@ def predict_amplitudes(
             f"leave {axis}= out"
         )
     with executor.lock:
-        return _predicted(problem, ending, given)
-
-
-def _predicted(problem: FreePart, ending: Ending, given: npt.ArrayLike | None) -> Prediction:
-    executor = problem.executor
-    solved, followed, covariance, _ = solution_of(problem, ending)
-    design, x = (
-        (solved.design, executor.designer.x)
-        if given is None
-        else (executor.elsewhere(ending.theta, problem.fixed, given))
-    )
-    amplitudes = solved.amplitudes
-    error = _errors(design, amplitudes, followed, covariance)
+        solution = solution_of(problem, ending)
+        design, x = solution.solved.design, executor.designer.x
+        if given is not None:
+            design, x = executor.elsewhere(ending.theta, problem.fixed, given)
+        value = executor.groups_of(design.model(solution.solved.amplitudes))
+        error = executor.groups_of(_errors(design, solution))
     along = executor.designer.along
-    axes = (along, x) if executor.designer.axis == "energy" else (x, along)
-    return Prediction(
-        axes[0], axes[1], executor.groups_of(design.model(amplitudes)), executor.groups_of(error)
-    )
+    axes = (along, x) if axis == "energy" else (x, along)
+    return Prediction(*axes, value, error)
 
 
-def _errors(design: Design, amplitudes: Array, followed: Followed, covariance: Array) -> Array:
+def _errors(design: Design, solution: Solution) -> Array:
     """(n_groups, n_x) standard errors."""
-    _, inverse, slopes = followed
+    amplitudes, covariance = solution.solved.amplitudes, solution.covariance
     found = np.zeros((len(amplitudes), design.basis.shape[-1]))
     changes = [design.change(amplitudes, k) for k in range(len(covariance))]
-    for group, own in enumerate(inverse):
+    for group, own in enumerate(solution.inverse):
         basis = design.basis[:, group % design.basis.shape[1]].T
         rows = np.array([change[group] for change in changes]).reshape(len(changes), -1).T
-        rows = rows - basis @ slopes[group]
+        rows = rows - basis @ solution.slopes[group]
         spread = np.einsum("xi,ij,xj->x", rows, covariance, rows)
         spread += np.einsum("xi,ij,xj->x", basis, own, basis)
         found[group] = np.sqrt(np.maximum(spread, 0.0))

@@ -23,35 +23,29 @@ from pyspec.fit.findings.kinds import Kind
 LEVELS = erf(np.array([1.0, 2.0, 3.0]) / np.sqrt(2))
 
 
-def model_at(place: float = 0.0, size: float = 1.0, vary: str = "true", **limits: float) -> Model:
-    """A line on an offset; `limits` are those of the offset."""
-    low, high = limits.get("low", -100 * size), limits.get("high", 100 * size)
+def model_at(vary: str = "true", low: float = -100, high: float = 100) -> Model:
+    """A line on an offset; the bounds are those of the offset."""
     return load_model(
         f"""
 m:
-  Offset: {{y0: [{3 * size}, {vary}, {low}, {high}]}}
-  Gauss:
-    A: [{9 * size}, {vary}]
-    x0: [{place + 0.05}, {vary}]
-    SD: [0.5, {vary}, 0.1, 2]
+  Offset: {{y0: [3, {vary}, {low}, {high}]}}
+  Gauss: {{A: [9, {vary}], x0: [0.05, {vary}], SD: [0.5, {vary}, 0.1, 2]}}
 """,
         "m",
     )
 
 
-def spectrum(place: float = 0.0, size: float = 1.0, noise: float = 0.5) -> tuple[Any, Any]:
-    energy = place + np.linspace(-5, 5, 201)
-    clean = 3 + 10 * np.exp(-(((energy - place) / 0.6) ** 2) / 2)
-    return energy, size * (clean + noise * np.random.default_rng(8).normal(size=201))
+def spectrum() -> tuple[Any, Any]:
+    energy = np.linspace(-5, 5, 201)
+    clean = 3 + 10 * np.exp(-((energy / 0.6) ** 2) / 2)
+    return energy, clean + 0.5 * np.random.default_rng(8).normal(size=201)
 
 
-def fitted(place: float = 0.0, size: float = 1.0, sigma: float | None = None, **limits: Any) -> Any:
-    model = model_at(place, size, **limits)
-    energy, data = spectrum(place, size)
+def fitted(sigma: float | None = None, high: float = 100, **options: Any) -> Any:
+    model, (energy, data) = model_at(high=high), spectrum()
     model.set_axes(energy=energy)
-    if sigma is None:
-        return fit_model(model, Measurement(data))
-    return fit_model(model, Measurement(data, weight=1 / sigma), scale_covar=False)
+    weight = None if sigma is None else 1 / sigma
+    return fit_model(model, Measurement(data, weight=weight), scale_covar=not sigma, **options)
 
 
 def held(result: Any, name: str, value: float) -> float:
@@ -149,10 +143,7 @@ def test_files_fitted_together_have_common_intervals() -> None:
 
 
 def test_a_fit_away_from_its_optimum_says_where_a_better_one_is() -> None:
-    model = model_at()
-    energy, data = spectrum()
-    model.set_axes(energy=energy)
-    stopped = fit_model(model, Measurement(data), max_nfev=1)
+    stopped = fitted(max_nfev=1)
     with pytest.raises(
         FitError, match=r"not at its best optimum.*fit again, from there: Offset_y0"
     ):

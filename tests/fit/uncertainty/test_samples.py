@@ -8,6 +8,7 @@ import re
 import signal
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,19 +46,27 @@ line:
 """
 
 
-def straight(sigma: float | None) -> object:
+DATA = 2.0 + 0.3 * (ENERGY - 80.0) + np.random.default_rng(3).normal(0, 0.2, 51)
+
+
+def straight(sigma: float | None, **options: Any) -> Any:
     """A straight line: its posterior is Gaussian, as the fit says."""
     model = load_model(TEXT, "line")
     model.set_axes(energy=ENERGY)
-    data = 2.0 + 0.3 * (ENERGY - 80.0) + np.random.default_rng(3).normal(0, 0.2, 51)
     weight = None if sigma is None else np.full(51, 1.0 / sigma)
-    return fit_model(model, Measurement(data, weight=weight), scale_covar=sigma is None)
+    return fit_model(model, Measurement(DATA, weight=weight), scale_covar=sigma is None, **options)
+
+
+@pytest.fixture(scope="module")
+def sampled() -> tuple[Any, Any]:
+    """The fit of a straight line, and a chain that is long enough."""
+    result = straight(0.2)
+    return result, result.sample(steps=2500, burn=100, seed=1)
 
 
 @pytest.mark.slow
-def test_a_gaussian_posterior_is_that_of_the_fit() -> None:
-    result = straight(0.2)
-    samples = result.sample(steps=2500, burn=100, seed=1)
+def test_a_gaussian_posterior_is_that_of_the_fit(sampled: tuple[Any, Any]) -> None:
+    result, samples = sampled
     assert result.mcmc is samples
     assert samples.names == ("Offset_y0", "LinBack_m")
     assert samples.lnsigma is None
@@ -140,8 +149,7 @@ def test_settings_that_contradict_the_fit() -> None:
 @SHORT
 def test_a_fit_of_a_file_with_mc_settings(tmp_path: Path) -> None:
     (tmp_path / "models.yaml").write_text(TEXT)
-    data = 2 + 0.3 * (ENERGY - 80) + np.random.default_rng(3).normal(0, 0.2, 51)
-    file = File(Project(tmp_path, show_output=0), "a", data=data, energy=ENERGY)
+    file = File(Project(tmp_path, show_output=0), "a", data=DATA, energy=ENERGY)
     file.set_noise("gaussian", sigma=0.2)
     file.load_model("models.yaml", "line")
     settings = MC(use_mc=1, steps=60, seed=1)
@@ -167,15 +175,12 @@ def test_samples_survive_an_archive(tmp_path: Path) -> None:
     assert load_fit(path).mcmc is None
     samples = result.sample(steps=30, burn=10, thin=2, seed=1)
     save_fit(path, result)
-    stored = load_fit(path)
-    for found in (stored.mcmc,):
-        assert found.names == samples.names
-        assert found.settings == samples.settings
-        np.testing.assert_array_equal(found.chain, samples.chain)
-        np.testing.assert_array_equal(found.acceptance_fraction, samples.acceptance_fraction)
-        assert found.followers == samples.followers == ("end",)
-        np.testing.assert_array_equal(found.of("end"), samples.of("end"))
-        assert found.values == samples.values
+    found = load_fit(path).mcmc
+    assert found.followers == samples.followers == ("end",)
+    for name in ("names", "settings", "values"):
+        assert getattr(found, name) == getattr(samples, name)
+    for name in ("chain", "acceptance_fraction", "derived"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(samples, name))
     loaded = Project(tmp_path).results.load(path)
     assert loaded.get_mcmc(model="line").values == samples.values
     contents = {"names": ["a"], "chain": np.ones((3, 2, 1)), "acceptance": [1.0, 1.0]}
@@ -201,9 +206,9 @@ def test_followers_of_a_joint_fit() -> None:
 
 
 @pytest.mark.slow
-def test_a_chain_that_is_too_short_says_so() -> None:
+def test_a_chain_that_is_too_short_says_so(sampled: tuple[Any, Any]) -> None:
     """It used to be taken as it was."""
-    result = straight(0.2)
+    result, (_, enough) = straight(0.2), sampled
     with pytest.warns(
         ModelWarning, match="line: .*the chain of 250 steps after burn is shorter"
     ) as seen:
@@ -213,7 +218,6 @@ def test_a_chain_that_is_too_short_says_so() -> None:
     worst = max(samples.autocorr_time, key=samples.autocorr_time.__getitem__)
     assert f"of {worst} (τ = {samples.autocorr_time[worst]:.3g} steps)" in text
     assert text in repr(samples)
-    enough = result.sample(steps=2500, burn=100, seed=1)
     assert enough.cautions == ()
     assert max(enough.autocorr_time.values()) < 2400 / 50
     with pytest.warns(ModelWarning, match="a chain of one step has no errors"):
@@ -265,11 +269,9 @@ def test_every_fit_of_a_file_takes_samples_and_others_refuse(tmp_path: Path) -> 
     result = file.fit_trace("laws.yaml", "decay", mc_settings=MC(use_mc=1, steps=20, seed=1))
     assert result.mcmc.names == ("expFun_01_A", "expFun_01_tau", "__lnsigma")
     assert file.get_mcmc() is result.mcmc
-    model = load_model(TEXT, "line")
-    model.set_axes(energy=ENERGY)
     with pytest.raises(FitError, match=r"mc_settings: this fit takes no samples.*result\.sample"):
-        fit_model(model, Measurement(np.ones(51)), mc_settings=MC(use_mc=1))
-    assert fit_model(model, Measurement(ENERGY / 80), mc_settings=MC()).mcmc is None
+        straight(None, mc_settings=MC(use_mc=1))
+    assert straight(None, mc_settings=MC()).mcmc is None
 
 
 def press(at: int) -> object:
@@ -314,10 +316,7 @@ def test_ctrl_c_keeps_the_steps_so_far(tmp_path: Path, workers: int) -> None:
 
 def test_a_fit_that_was_stopped_is_no_centre() -> None:
     """Samples around it came without a caution, and the bootstrap was four times too wide."""
-    model = load_model(TEXT, "line")
-    model.set_axes(energy=ENERGY)
-    data = 2.0 + 0.3 * (ENERGY - 80.0) + np.random.default_rng(3).normal(0, 0.2, 51)
-    stopped = fit_model(model, Measurement(data), max_nfev=1)
+    stopped = straight(None, max_nfev=1)
     assert not stopped.success
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
@@ -333,11 +332,9 @@ def test_a_fit_that_was_stopped_is_no_centre() -> None:
 
 
 @pytest.mark.slow
-def test_followers_have_samples_too() -> None:
+def test_followers_have_samples_too(sampled: tuple[Any, Any]) -> None:
     """An area or a tied height was not among them."""
-    result = straight(0.2)
-    samples = result.sample(steps=2500, burn=100, seed=1)
-    assert samples.names == ("Offset_y0", "LinBack_m")
+    result, samples = sampled
     assert samples.followers == ("end",)  # what follows fixed parameters alone is not sampled
     assert samples.derived.shape == (2400, 20, 1)
     end = samples.of("Offset_y0") + 10 * samples.of("LinBack_m")
