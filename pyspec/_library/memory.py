@@ -105,13 +105,19 @@ def reading(
 ) -> tuple[list[int], Callable[[bytearray], tuple[Any, ...]]]:
     """What reads these fields of a structure that memory begins with, all at once; and where in
     what it gives each of them stands."""
+    asked = [one for one in DTYPES[name].names or () if one in fields]
+    return [asked.index(one) for one in fields], struct_of(name, fields).unpack_from
+
+
+def struct_of(name: str, fields: Sequence[str]) -> Struct:
+    """The layout of a structure with these fields alone, in its own order; others are left out
+    where it is read, and 0 where it is written."""
     dtype = DTYPES[name]
-    asked = [one for one in dtype.names or () if one in fields]
     codes = [
-        _CODES[dtype[one].str[1:]] if one in asked else f"{dtype[one].itemsize}x"
+        _CODES[dtype[one].str[1:]] if one in fields else f"{dtype[one].itemsize}x"
         for one in dtype.names or ()
     ]
-    return [asked.index(one) for one in fields], Struct(f"={''.join(codes)}").unpack_from
+    return Struct(f"={''.join(codes)}")
 
 
 def view(

@@ -10,8 +10,7 @@ time and is handed on to the next.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -23,7 +22,7 @@ from pyspec._library.memory import ALIGNED, WORDS, address, fill
 from pyspec.executor.compiled import TYPES, CompiledExecutor, along_one_axis
 from pyspec.executor.normal import FORMS, triangle_size
 from pyspec.executor.protocol import Executor, Stored
-from pyspec.executor.team import Team, at_work
+from pyspec.executor.team import Team, threads_for
 from pyspec.model import Measurement
 from pyspec.plan import CompiledModel, ScheduledPlan
 
@@ -122,16 +121,35 @@ def lay_out(compiled: CompiledModel, executor: Executor) -> None:
 class Laid:
     """The structures of one fit, as the loop in C takes them; see
     :class:`pyspec.executor.normal.Parts`. `memory` and `arrays` are what the addresses lead to;
-    `words` are those of the memory, and the first of them stands at its beginning."""
+    `words` are those of the memory, and the first of them stands at its beginning.
 
-    __slots__ = ("address", "arrays", "memory", "n", "size", "team", "words")
+    Inside of a `with` block threads share the work where that helps; when it ends, the next fit may
+    have the memory."""
 
-    def __init__(self, place: int, size: int, memory: Ints, words: Ints) -> None:
-        self.address, self.size = place, size
+    __slots__ = ("_helpers", "_layout", "address", "arrays", "memory", "n", "size", "team", "words")
+
+    def __init__(self, layout: FitLayout, place: int, memory: Ints, words: Ints) -> None:
+        self._layout, self.address, self.size = layout, place, layout.size
         self.memory, self.words = memory, words.data
         self.arrays: Arrays | None = None
         self.n = 1
         self.team: int | None = None
+        self._helpers: Team | None = None
+
+    def __enter__(self) -> Laid:
+        n_threads = threads_for(self.size)
+        if n_threads > 1:
+            self._helpers = team = self._layout.team_of(n_threads)
+            team.begin()
+            self.team = team.address
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._helpers is not None:
+            self._helpers.end()
+            self._layout.dismiss(self._helpers)
+            self._helpers = self.team = None
+        self._layout.give_back(self)
 
 
 class FitLayout:
@@ -221,19 +239,16 @@ class FitLayout:
         if self._n_words <= MOST_WORDS and not self._free:
             self._free.append(laid)
 
-    @contextmanager
-    def shared(self, laid: Laid, n_threads: int) -> Iterator[None]:
-        """So many threads share the work of a fit inside of the `with` block."""
+    def team_of(self, n_threads: int) -> Team:
+        """A team of so many threads, that of an earlier fit where there is one."""
         team = self._teams.pop() if self._teams else None
         if team is None or team.n_threads != n_threads:
             team = Team(n_threads, *self._of_team)
-        try:
-            with at_work(team):
-                laid.team = team.address
-                yield
-        finally:
-            laid.team = None
-        if (n_threads - 1) * self._of_team[0] <= 8 * MOST_WORDS and not self._teams:
+        return team
+
+    def dismiss(self, team: Team) -> None:
+        """Lets the next fit have the team, unless its memory is large."""
+        if (team.n_threads - 1) * self._of_team[0] <= 8 * MOST_WORDS and not self._teams:
             self._teams.append(team)
 
     def _lay_out(self) -> Laid:
@@ -243,7 +258,7 @@ class FitLayout:
         begin += skip
         words = memory[skip // 8 :]
         words[: self._template.size] = self._template
-        laid = Laid(begin + self._at_part, self.size, memory, words)
+        laid = Laid(self, begin + self._at_part, memory, words)
         for word, offset in self._places:
             laid.words[word] = begin + offset
         return laid

@@ -32,11 +32,13 @@ class Files:
         finds its own; None of one file alone
     names : the free parameters, the order of theta
     is_poisson : whether a residual is a Poisson deviance
+    is_weighted : whether the noise is known: weights, or counting statistics
     only : the file that is fitted by itself; None where several are, under names of a project
     """
 
     def __init__(self, files: Sequence[FitPart], shared: Problem | None = None) -> None:
         self.files, self.shared = tuple(files), shared
+        self.is_weighted = files[0].is_weighted
         if shared is None:
             self.only: FitPart | None = files[0]
             self.names, self.is_poisson = files[0].names, files[0].is_poisson
@@ -98,11 +100,6 @@ class Files:
         return self.files[0].axis(name)
 
     @property
-    def is_weighted(self) -> bool:
-        """Whether the noise is known: weights, or counting statistics."""
-        return self.files[0].is_weighted
-
-    @property
     def n_residuals(self) -> int:
         """Points of the windows, masked ones included."""
         return sum(file.n_residuals for file in self.files)
@@ -134,11 +131,13 @@ class Files:
             found[name] = Par(name, name, vary=False, formula=formula)
         return found
 
-    @cached_property
+    @property
     def followers(self) -> Followers:
         """The expression parameters, as they are when the fit begins."""
-        if self.only is not None:
-            return self.only.followers
+        return self._of_files if self.only is None else self.only.followers
+
+    @cached_property
+    def _of_files(self) -> Followers:
         files = [(file.followers, full) for file, full in self.named_files]
         return FollowersOfFiles(files, self.spanning.formulas)
 

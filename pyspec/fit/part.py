@@ -21,6 +21,7 @@ from pyspec.model.data.measurement import square_of
 from pyspec.model.data.source import source_of
 from pyspec.model.data.windows import slice_of
 from pyspec.model.facts import Outline
+from pyspec.plan import CompiledModel
 from pyspec.plan.following import Followers
 from pyspec.plan.places import Places
 from pyspec.plan.start import Start, start_parameters
@@ -28,7 +29,7 @@ from pyspec.plan.start import Start, start_parameters
 Array = npt.NDArray[np.float64]
 
 #: What does not go into a pickle.
-_MADE_AGAIN = ("_executor", "laid")
+_MADE_AGAIN = ("_executor", "laid", "outline")
 
 
 class Together(Protocol):
@@ -51,7 +52,9 @@ class FitPart:
     ----------
     compiled, measurement, fixed : as of :class:`pyspec.executor.Part`
     model : that which was compiled; nobody changes it
+    outline : what the model has in common with others of its structure
     is_poisson : whether the residual is a Poisson deviance
+    is_weighted : whether the noise is known: weights, or counting statistics
     names : the free parameters, the order of theta
     data_checksum : of the data as they were when this was made: what is saved later must be what
         was fitted
@@ -74,21 +77,23 @@ class FitPart:
         *,
         lays_out: bool = False,
     ) -> None:
-        self.compiled, self.measurement, self.fixed = given
-        self.model, self.is_poisson = self.compiled.model, self.measurement.loss == "poisson"
+        self.compiled, measurement, self.fixed = given
+        self.model, self.outline = self.compiled.model, _outline(self.compiled)
+        self.measurement, self.is_poisson = measurement, measurement.loss == "poisson"
+        self.is_weighted = measurement.weight is not None or self.is_poisson
         self.backend, self._executor = backend, executor
         self.lays_out = lays_out and backend == "compiled" and self.fixed is None
         if self.lays_out and executor is None:
-            self.laid = layout_of(self.compiled, self.measurement)
+            self.laid = layout_of(self.compiled, measurement)
         laid = self.laid is not None
         self.names: tuple[str, ...] = self.compiled.names if laid else self.executor.opt_param_names
         # The executor has refused other shapes by now, before the data are read.
         if checksum is not None:
             self.data_checksum = checksum
         elif laid:  # an array
-            self.data_checksum, self.data_square = checksum_and_square(self.measurement)
+            self.data_checksum, self.data_square = checksum_and_square(measurement)
         else:
-            self.data_checksum = checksum_of(self.measurement)
+            self.data_checksum = checksum_of(measurement)
 
     def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
@@ -96,6 +101,7 @@ class FitPart:
     def __setstate__(self, state: dict[str, object]) -> None:
         self._executor = None
         self.__dict__.update(state)
+        self.outline = _outline(self.compiled)
 
     @property
     def part(self) -> Part:
@@ -167,13 +173,6 @@ class FitPart:
         return self.compiled.parameters
 
     @property
-    def outline(self) -> Outline:
-        """What the model has in common with others of its structure."""
-        outline = self.compiled.outline
-        assert outline is not None
-        return outline
-
-    @property
     def followers(self) -> Followers:
         """The expression parameters, as they are when the fit begins."""
         return self.compiled.followers
@@ -191,7 +190,7 @@ class FitPart:
     def n_amplitudes_at(self, theta: Array) -> int:
         """The same, but for those that the data do not determine at `theta`, which are held at
         0."""
-        return self.n_amplitudes
+        return 0
 
     def jumps(self) -> Mapping[str, Places]:
         """Free parameters that move a jump over the samples → the values where they do."""
@@ -206,11 +205,6 @@ class FitPart:
         return []
 
     # the measurement
-
-    @property
-    def is_weighted(self) -> bool:
-        """Whether the noise is known: weights, or counting statistics."""
-        return self.measurement.weight is not None or self.is_poisson
 
     @property
     def is_trace(self) -> bool:
@@ -241,9 +235,11 @@ class FitPart:
     def n_points(self) -> int:
         """Points of the window that count."""
         given = self.measurement
+        if given.keep is None and self.laid is not None:
+            return self.laid[0].n_points
         if given.keep is not None or source_of(given.weight) is not None:
             return count_kept(given)
-        return self.n_residuals if self.laid is None else self.laid[0].n_points
+        return self.n_residuals
 
     @cached_property
     def data_square(self) -> float:
@@ -281,6 +277,12 @@ class FitPart:
     def of_any_sign(self) -> Part:
         """The same with free amplitudes that may be negative."""
         return self.part
+
+
+def _outline(compiled: CompiledModel) -> Outline:
+    outline = compiled.outline
+    assert outline is not None
+    return outline
 
 
 def chisqr_of(executor: Executor, theta: Array, fixed: Mapping[str, float] | None) -> float:

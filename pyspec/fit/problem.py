@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -15,7 +15,6 @@ from pyspec.errors import FitError
 from pyspec.executor import Executor, Part, PartsExecutor, Problem
 from pyspec.executor.laid import Arrays, FitLayout
 from pyspec.executor.protocol import PartsInMemory
-from pyspec.executor.team import threads_for
 from pyspec.fit.amplitudes.part import FreePart, part_of
 from pyspec.fit.files import Files
 from pyspec.fit.parameters import FitParameters
@@ -214,22 +213,12 @@ class FitProblem(Files):
     @property
     def is_plain(self) -> bool:
         """Whether the native solver is all that a fit calls: one loop in C, on data in memory."""
-        return self._laid is not None and not self.compiled.jumps
+        return self._laid is not None and not self.files[0].compiled.jumps
 
-    @contextmanager
-    def in_parts(self) -> Iterator[PartsInMemory]:
-        """What C evaluates, inside of the `with` block."""
-        if self._laid is None:
-            with self.executor.parts(self.fixed) as parts:
-                yield parts
-            return
-        layout, arrays = self._laid
-        n_threads, own = threads_for(layout.size), layout.take(arrays)
-        try:
-            with nullcontext() if n_threads == 1 else layout.shared(own, n_threads):
-                yield own
-        finally:
-            layout.give_back(own)
+    def in_parts(self) -> AbstractContextManager[PartsInMemory]:
+        """What C evaluates, inside of a `with` block."""
+        laid = self._laid
+        return self.executor.parts(self.fixed) if laid is None else laid[0].take(laid[1])
 
     # the files
 

@@ -23,26 +23,24 @@ def state_of(model: ModelTree) -> State:
     Axes, inputs and functions count by their identity. Whoever keeps a state must keep a copy of
     the model and its functions (:func:`~pyspec.model.tree.ops_of`) as long.
     """
-    # One long tuple is compared in less time than many short ones. Parts of variable length begin
-    # with their length, so that different structures never give the same words.
-    found: list[Hashable] = [id(type(model)), model.name]
+    # One long tuple is compared in less time than many short ones. What there are several of is
+    # counted first, so that different structures never give the same words.
+    pars: list[Par | None] = [*model.quantities]
+    found: list[Hashable] = [id(type(model)), model.name, len(pars)]
     numbers: list[float] = []
     cycles: list[int] = []
     texts: list[str] = []
-
-    def add_components(components: Sequence[Component]) -> None:
+    groups: list[Sequence[Component]] = [model.components]
+    for components in groups:  # those that move parameters come after the others
         found.append(len(components))
         for component in components:
             if component.subcycle:
                 cycles.append(component.subcycle)
             found.extend(
                 (component.name, component.function, id(component.op), component.subcycle,
-                 component.where)
+                 component.where, len(component.pars))
             )  # fmt: skip
-            add_pars(component.pars)
-
-    def add_pars(pars: Sequence[Par | None]) -> None:
-        found.append(len(pars))
+            pars += component.pars
         for par in pars:
             if par is None:
                 found.append(None)
@@ -56,14 +54,12 @@ def state_of(model: ModelTree) -> State:
             if law is not None:
                 found.extend((law.target, law.name, law.frequency, law.n_subcycles, law.where))
                 texts.append(law.text)
-                add_components(law.components)
+                groups.append(law.components)
             if own is not None:
                 found.extend((own.target, own.name, own.where))
                 texts.append(own.text)
-                add_components(own.components)
-
-    add_components(model.components)
-    add_pars(model.quantities)
+                groups.append(own.components)
+        pars.clear()
     time = None
     if model.time is not None:
         time = model.time.tobytes() if cycles else True

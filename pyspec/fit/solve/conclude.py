@@ -32,9 +32,14 @@ Array = npt.NDArray[np.float64]
 NEAR, NEAR_WITHOUT_DERIVATIVES = 1e-3, 0.1
 EXACT_DERIVATIVES = (NATIVE, "leastsq")
 
-_CERTAIN, _WEAK, _AT_BOUND = (CONSTANTS[f"ENDING_{n}"] for n in ("CERTAIN", "WEAK", "AT_BOUND"))
+_CERTAIN, _WEAK, _NEUTRAL, _AT_BOUND = (
+    CONSTANTS[f"ENDING_{n}"] for n in ("CERTAIN", "WEAK", "NEUTRAL", "AT_BOUND")
+)
 #: What does not ask for a closer look at a certain ending.
 _HARMLESS = _WEAK | _AT_BOUND
+#: Whether a bound may not hold a parameter, or the data may not determine another, and C has not
+#: looked closer.
+_DECIDED = _CERTAIN | _NEUTRAL
 
 
 def result_of(run: Run, kind: type[FitResult] = FitResult) -> FitResult:
@@ -56,7 +61,9 @@ def result_of(run: Run, kind: type[FitResult] = FitResult) -> FitResult:
         in_doubt = not (ended or getattr(outcome, "aborted", False) or run.stopped)
         is_found = in_doubt and last != SAMPLER and is_finite and ending.distance <= NEAR
     has_ended = (ended or is_found) and not run.stopped and is_finite
-    sides = {problem.names[k]: side for k, side in ending.sides.items()}
+    sides = {}
+    if ending.side is not None:
+        sides = {problem.names[k]: side for k, side in ending.sides.items()}
     findings, warned = _findings(run, ending, sides)
     is_plain = is_optimum and is_finite and outcome is None and not run.stopped
     message = ""
@@ -93,23 +100,25 @@ def result_of(run: Run, kind: type[FitResult] = FitResult) -> FitResult:
 
 def ending_of(run: Run) -> tuple[Ending, Verdict | None]:
     """Where a run ended, and the verdict of a closer look, if one was needed."""
-    problem, solver = run.problem, run.solver
-    n_amplitudes, n = problem.n_amplitudes_at(run.theta), len(problem.names)
-    is_saturated = run.scale_covar and run.n_points <= n + n_amplitudes
-    intervals = {problem.names.index(name): ends for name, ends in run.intervals.items()}
+    problem, solver, theta = run.problem, run.solver, run.theta
+    n_amplitudes = (problem.only or problem).n_amplitudes_at(theta)
+    n_fitted, intervals = theta.size + n_amplitudes, {}
+    if run.intervals:
+        intervals = {problem.names.index(name): ends for name, ends in run.intervals.items()}
+    is_saturated = run.scale_covar and run.n_points <= n_fitted
     known: Settled | None = None
     if solver is not None and not run.stopped and not problem.is_poisson:
-        n_free = max(run.n_points - n - n_amplitudes, 1)
-        known = solver.settle(n_free, run.scale_covar, tuple(intervals))
-        if known.is_in_doubt and problem.in_memory:
+        known = solver.settle(max(run.n_points - n_fitted, 1), run.scale_covar, (*intervals,))
+        if known.flags & _DECIDED != _CERTAIN and problem.in_memory:
             known = run.objective.judge(solver)
         is_certain = known.flags & ~_HARMLESS == _CERTAIN and not is_saturated
         if is_certain and not run.lost and known.chisqr < math.inf:
-            gains = {}
+            side, gains = None, {}
             if known.flags & _AT_BOUND:
+                side = known.side
                 gains = {k: gain for k, gain in enumerate(known.gain.tolist()) if gain > 0.0}
             ending = Ending.of(
-                theta=run.theta,
+                theta=theta,
                 covariance=known.covariance,
                 variance=known.variance,
                 chisqr=known.chisqr,
@@ -117,7 +126,7 @@ def ending_of(run: Run) -> tuple[Ending, Verdict | None]:
                 n_amplitudes=n_amplitudes,
                 distance=known.distance,
                 end=run.end[::2],
-                side=known.side if known.flags & _AT_BOUND else None,
+                side=side,
                 factor=known.factor,
                 intervals=intervals,
                 gains=gains,

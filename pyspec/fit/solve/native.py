@@ -11,14 +11,13 @@ import time
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import accumulate
-from struct import Struct
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
-from pyspec._library.memory import WORDS, address, address_in, fill, reading, view
+from pyspec._library.memory import WORDS, address, address_in, reading, struct_of, view
 from pyspec.errors import FitError
 from pyspec.executor.normal import FORMS, triangle_size, unpack
 from pyspec.executor.protocol import PartsInMemory
@@ -57,15 +56,25 @@ _ENDS = {
     for name, value in CONSTANTS.items()
     if name.startswith("END_")
 }
-#: The words of the state, and what reads those of them that Python asks for, all at once.
-_STATE = WORDS["pyspec_solver"]
+#: The bytes of the state; what fills it, and what reads the part of it that Python asks for.
+_STATE = 8 * WORDS["pyspec_solver"]
+_FILL = struct_of(
+    "pyspec_solver",
+    (
+        *("n", "n_points", "max_nfev", "tolerance", "data_square", "every"),
+        *("theta", "lower", "trial", "answer", "normal", "work"),
+    ),
+).pack_into
 _ASKED, _READ = reading(
     "pyspec_solver", ("end", "nfev", "phase", "form", "chisqr", "distance", "needs_factor")
 )
 _END, _NFEV, _PHASE, _FORM, _CHISQR, _DISTANCE, _NEEDS_FACTOR = _ASKED
-#: The words of an ending; how Python fills its input, and how it reads what C wrote.
-_END_WORDS = WORDS["pyspec_end"]
-_FILL_END, _READ_END = Struct("=3q2d6Q").pack_into, Struct("=16xq2d").unpack_from
+#: The same of an ending.
+_FILL_END = struct_of(
+    "pyspec_end",
+    ("n_free", "is_scaled", "held", "side", "gain", "covariance", "factor", "work"),
+).pack_into
+_READ_END = struct_of("pyspec_end", ("flags", "variance", "distance")).unpack_from
 _FORM_NAMES = {value: name for name, value in FORMS.items()}
 
 
@@ -91,17 +100,20 @@ Told = tuple[int, float, float]
 
 
 def loop(
-    call: Callable[[int], int],
-    told: Callable[[], Told],
+    call: Callable[..., int],
+    solver: int,
     parts: PartsInMemory,
+    told: Callable[[], Told],
     watch: Watch,
     each: bool,
 ) -> None:
-    """Calls a loop in C, which takes a budget of evaluations, until it is done."""
+    """Calls a loop in C, which takes a budget of evaluations, until it is done; `solver` is the
+    address of its state."""
+    given = solver, parts.address, parts.n, parts.team
     budget = 1 if each else max(1, int(PATIENCE / (parts.size * SECONDS)))
     while True:
         begin = time.perf_counter()
-        status = call(budget)
+        status = call(*given, budget)
         if status < 0:
             raise_status(-status, "fit")
         seconds = time.perf_counter() - begin
@@ -113,7 +125,7 @@ def loop(
 
 
 class NativeSolver:
-    """One Levenberg-Marquardt fit on its way.
+    """One Levenberg-Marquardt fit on its way. C finds it at its `address`.
 
     Parameters
     ----------
@@ -134,29 +146,15 @@ class NativeSolver:
         max_nfev: int,
         tolerance: float = TOLERANCE,
     ) -> None:
-        n = start.size
-        self._places = bounds, trial, answer, normal, _, work, end = _places_of(n)
+        self._places = at = _places_of(start.size)
         # Of Python's own: it is read and written without NumPy, which takes longer to begin.
-        self._memory = memory = bytearray(8 * end)
-        self._address = begin = address_in(memory)
-        values = start.tobytes(), lower.tobytes(), upper.tobytes()
-        memory[8 * _STATE : 8 * trial] = b"".join(values)
-        self.theta: Array = np.frombuffer(memory, np.float64, n, 8 * _STATE)
-        given = {
-            "n": n,
-            "n_points": n_points,
-            "max_nfev": max_nfev,
-            "tolerance": tolerance,
-            "data_square": data_square,
-            "every": self.every,
-            "theta": begin + 8 * _STATE,
-            "lower": begin + 8 * bounds,
-            "trial": begin + 8 * trial,
-            "answer": begin + 8 * answer,
-            "normal": begin + 8 * normal,
-            "work": begin + 8 * work,
-        }
-        fill("pyspec_solver", given, memory)
+        self._memory = memory = bytearray(at.end)
+        self.address = begin = address_in(memory)
+        memory[_STATE : at.trial] = start.tobytes() + lower.tobytes() + upper.tobytes()
+        self.theta: Array = np.frombuffer(memory, np.float64, start.size, _STATE)
+        given = start.size, n_points, max_nfev, tolerance, data_square, self.every
+        arrays = begin + at.lower, begin + at.trial, begin + at.answer, begin + at.normal
+        _FILL(memory, 0, *given, begin + _STATE, *arrays, begin + at.work)
 
     #: 1: all evaluations are of all rows; 0: the loop in C may begin on a part of them.
     every: ClassVar[int] = 0
@@ -165,18 +163,18 @@ class NativeSolver:
     _settled: tuple[_Given, Settled] | None = None
 
     def _array(self, begin: int, end: int) -> Array:
-        """The numbers from one word of the memory to another."""
-        return np.frombuffer(self._memory, np.float64, end - begin, 8 * begin)
+        """The numbers from one place of the memory to another."""
+        return np.frombuffer(self._memory, np.float64, (end - begin) // 8, begin)
 
     @property
     def trial(self) -> Array:
         """(n,) the point that is looked at."""
-        return self._array(*self._places[1:3])
+        return self._array(self._places.trial, self._places.answer)
 
     @property
     def _normal(self) -> Array:
         """The sums at the best point."""
-        return self._array(*self._places[3:5])
+        return self._array(self._places.normal, self._places.ending)
 
     @property
     def _words(self) -> npt.NDArray[np.int64]:
@@ -186,18 +184,17 @@ class NativeSolver:
     def run_parts(self, parts: PartsInMemory, watch: Watch, each: bool) -> None:
         """Runs the loop in C; it comes back after `each` evaluation, or now and then. What `watch`
         raises ends it; the best point is kept."""
-        given = self._address, parts.address, parts.n, parts.team
-        loop(lambda budget: LIBRARY.pyspec_fit(*given, budget), self.told, parts, watch, each)
+        loop(LIBRARY.pyspec_fit, self.address, parts, self.told, watch, each)
 
     def run(self, evaluate: Evaluate, watch: Watch) -> None:
         """Runs the loop here, with evaluations from Python."""
-        self.ask(evaluate, lambda: LIBRARY.pyspec_fit_step(self._address), self.told, watch)
+        self.ask(evaluate, lambda: LIBRARY.pyspec_fit_step(self.address), self.told, watch)
 
     def ask(
         self, evaluate: Evaluate, step: Callable[[], int], told: Callable[[], Told], watch: Watch
     ) -> None:
         """Evaluates what `step` asks for, as long as it does."""
-        answers = self._array(*self._places[2:4])
+        answers = self._array(self._places.answer, self._places.normal)
         status = step()
         while status == _NEED:
             form = _FORM_NAMES[_READ(self._memory)[_FORM]]
@@ -210,14 +207,17 @@ class NativeSolver:
             raise_status(-status, "fit")
 
     def told(self) -> Told:
-        """Evaluations so far, chi² and the best one."""
-        chisqr = self.chisqr
-        return self.nfev, chisqr, chisqr
+        """Evaluations so far, chi² and the best one. An evaluation that a running solver waits for
+        does not count."""
+        state = _READ(self._memory)
+        waits = state[_END] == _RUNNING and state[_PHASE] > 0
+        return state[_NFEV] - waits, state[_CHISQR], state[_CHISQR]
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
         """(lower, upper) of each parameter."""
-        lower, upper = self._array(*self._places[:2]).reshape(2, -1).tolist()
+        at = self._places
+        lower, upper = self._array(at.lower, at.trial).reshape(2, -1).tolist()
         return list(zip(lower, upper, strict=True))
 
     # what it found
@@ -236,10 +236,8 @@ class NativeSolver:
 
     @property
     def nfev(self) -> int:
-        """Evaluations so far; the one that a running solver waits for does not count."""
-        state = _READ(self._memory)
-        waits = state[_END] == _RUNNING and state[_PHASE] > 0
-        return int(state[_NFEV] - waits)
+        """Evaluations so far."""
+        return self.told()[0]
 
     @property
     def chisqr(self) -> float:
@@ -266,10 +264,11 @@ class NativeSolver:
 
     def ask_for_end(self, n_free: int, is_scaled: bool) -> tuple[int, int]:
         """Where C finds the solver, and what it is to say of the ending."""
-        begin, at = self._address, 8 * self._places[4]
-        pieces = [begin + piece for piece in self._pieces[1]]
-        _FILL_END(self._memory, at, n_free, is_scaled, 0, 0.0, 0.0, *pieces)
-        return begin, begin + at
+        begin, at = self.address, self._places
+        bounds = begin + at.held, begin + at.side, begin + at.gain
+        others = begin + at.covariance, begin + at.factor, begin + at.end_work
+        _FILL_END(self._memory, at.ending, n_free, is_scaled, *bounds, *others)
+        return begin, begin + at.ending
 
     @classmethod
     def ended_at(
@@ -291,47 +290,34 @@ class NativeSolver:
         given = n_free, is_scaled, apart
         if self._settled is not None and self._settled[0] == given:
             return self._settled[1]
-        return self._settle(given, lambda solver, end: LIBRARY.pyspec_end_of(solver, end))
+        return self._settle(given, LIBRARY.pyspec_end_of)
 
     def judge(self, parts: PartsInMemory, sizes: Array) -> Settled:
         """The same as was settled, after a look at chi² where a bound may not hold a parameter;
         `sizes` (n,) are the natural ones of the parameters."""
         assert self._settled is not None
-        given = address(sizes), parts.address, parts.n, parts.team
-        call = LIBRARY.pyspec_judge
-        return self._settle(self._settled[0], lambda *own: call(*own, *given))
+        beside = address(sizes), parts.address, parts.n, parts.team
+        return self._settle(self._settled[0], LIBRARY.pyspec_judge, *beside)
 
-    def _settle(self, given: _Given, call: Callable[[int, int], int]) -> Settled:
+    def _settle(self, given: _Given, call: Callable[..., int], *beside: Any) -> Settled:
         n_free, is_scaled, apart = given
-        memory, at = self._memory, 8 * self._places[4]
-        n, (first, side, *_, work) = self._pieces
-        solver, end = self.ask_for_end(n_free, is_scaled)
-        memory[first:side] = bytes(8 * n)
+        memory, at = self._memory, self._places
+        asked = self.ask_for_end(n_free, is_scaled)
+        memory[at.held : at.side] = bytes(at.side - at.held)
         for k in apart:
-            memory[first + 8 * k] = 1
-        status = call(solver, end)
+            memory[at.held + 8 * k] = 1
+        status = call(*asked, *beside)
         if status < 0:
             raise_status(-status, "the ending of a fit")
-        flags, variance, distance = _READ_END(memory, at)
-        numbers = bytes(memory[side:work])
-        settled = Settled(flags, variance, distance, self.chisqr, n, numbers)
+        flags, variance, distance = _READ_END(memory, at.ending)
+        n, numbers = self.theta.size, bytes(memory[at.side : at.end_work])
+        settled = Settled(flags, variance, distance, _READ(memory)[_CHISQR], n, numbers)
         self._settled = given, settled
         return settled
-
-    @property
-    def _pieces(self) -> tuple[int, tuple[int, ...]]:
-        """The number of parameters, and where in the memory what C says of each, and its work,
-        begins."""
-        return _pieces_of(self._places[0] - _STATE)
 
     def forget(self) -> None:
         """What was found anew has not settled."""
         self._settled = self._factor = None
-
-    @property
-    def address(self) -> int:
-        """Where C finds it."""
-        return self._address
 
     @property
     def is_weak(self) -> bool:
@@ -340,29 +326,32 @@ class NativeSolver:
         return known.is_weak
 
 
-@lru_cache(maxsize=64)
-def _places_of(n: int) -> tuple[int, ...]:
-    """Offsets in the memory of a solver, in words, after the state and theta: the bounds, the
-    trial, the answer, the normal equations, the ending, the work of C, and the end."""
-    size, (ending_words, work_words) = triangle_size(n + 1), _words_of(n)
-    sizes = (_STATE + n, 2 * n, n, size, size, ending_words, work_words)
-    return tuple(accumulate(sizes))
+class _Places(NamedTuple):
+    """Where in the memory of a solver of n parameters things begin, in bytes: behind the state and
+    theta the bounds, the point that is looked at, its sums, those at the best point, the ending
+    with its arrays and its work memory, and the work memory of the fit."""
+
+    lower: int
+    trial: int
+    answer: int
+    normal: int
+    ending: int
+    held: int
+    side: int
+    gain: int
+    covariance: int
+    factor: int
+    end_work: int
+    work: int
+    end: int
 
 
 @lru_cache(maxsize=64)
-def _pieces_of(n: int) -> tuple[int, tuple[int, ...]]:
-    """n, and where in bytes lie what is held, sides, gains, covariance, factor, and the work."""
-    sizes = (_places_of(n)[4] + _END_WORDS, n, n, n, n * n, triangle_size(n + 1))
-    return n, tuple(8 * end for end in accumulate(sizes))
-
-
-@lru_cache(maxsize=64)
-def _words_of(n: int) -> tuple[int, int]:
-    """Words of memory that it takes to say what is known of an ending of n parameters, and to fit
-    them."""
-    work = int(LIBRARY.pyspec_end_work_size(n)) // 8
-    ending = _END_WORDS + n * (n + 3) + triangle_size(n + 1) + work
-    return ending, int(LIBRARY.pyspec_fit_work_size(n)) // 8
+def _places_of(n: int) -> _Places:
+    line, size = 8 * n, 8 * triangle_size(n + 1)
+    of_ending = 8 * WORDS["pyspec_end"], line, line, line, n * line, size
+    works = LIBRARY.pyspec_end_work_size(n), LIBRARY.pyspec_fit_work_size(n)
+    return _Places(*accumulate((_STATE + line, 2 * line, line, size, size, *of_ending, *works)))
 
 
 #: Pivots of a scaled Gram matrix from which on its Cholesky factor is as good as any.

@@ -95,15 +95,8 @@ class Search:
 
     def run_parts(self, parts: PartsInMemory, watch: Watch, each: bool) -> None:
         """As :meth:`NativeSolver.run_parts`."""
-        given = self._address, parts.address, parts.n, parts.team
         try:
-            loop(
-                lambda budget: LIBRARY.pyspec_search_fit(*given, budget),
-                self.told,
-                parts,
-                watch,
-                each,
-            )
+            loop(LIBRARY.pyspec_search_fit, self._address, parts, self.told, watch, each)
         finally:
             self._stop()
 

@@ -11,7 +11,7 @@ from pyspec._library import CONSTANTS
 
 Array = npt.NDArray[np.float64]
 
-_CERTAIN, _WEAK, _NEUTRAL = (CONSTANTS[f"ENDING_{n}"] for n in ("CERTAIN", "WEAK", "NEUTRAL"))
+_WEAK = CONSTANTS["ENDING_WEAK"]
 
 
 class Ended(NamedTuple):
@@ -41,12 +41,6 @@ class Settled(NamedTuple):
     def is_weak(self) -> bool:
         """Whether the data may say nothing of a combination of all parameters."""
         return bool(self.flags & _WEAK)
-
-    @property
-    def is_in_doubt(self) -> bool:
-        """Whether a bound may not hold a parameter, or the data may not determine another, and C
-        has not looked closer."""
-        return self.flags & (_CERTAIN | _NEUTRAL) != _CERTAIN
 
     @property
     def side(self) -> npt.NDArray[np.int64]:

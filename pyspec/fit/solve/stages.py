@@ -237,7 +237,7 @@ class Run:
             self.interrupted = isinstance(descent.look.cut_short, KeyboardInterrupt)
             self.findings += descent.look.findings()
             self.rivals = descent.look.rivals
-        self._finish_native(self.solver)
+        self._finish_native(self.solver, self.solver.ended)
 
     def _in_c(self) -> None:
         """The same with its usual options, where one run of the solver is the whole fit. However it
@@ -255,7 +255,7 @@ class Run:
         try:
             self.objective.solve(solver, watch_of(self.objective))
         finally:
-            end, account.best, _ = solver.ended
+            end, account.best, _ = ended = solver.ended
             account.best_theta = solver.theta.copy()
         n_free = max(n_points - start.size, 1)
         if end in ENDED and solver.settle(n_free, self.scale_covar).is_weak:
@@ -266,8 +266,8 @@ class Run:
             except (StopFit, KeyboardInterrupt, ClusterError):
                 self.solver = descent.best
                 raise
-            self.solver = solver
-        self._finish_native(solver)
+            self.solver, ended = solver, solver.ended
+        self._finish_native(solver, ended)
 
     def _take(self, solver: NativeSolver) -> None:
         """What a solver found that has ended."""
@@ -278,8 +278,8 @@ class Run:
         self._end_at(solver.theta)
         self.end, self.outcome = solver.ended, None
 
-    def _finish_native(self, solver: NativeSolver) -> None:
-        problem, (end, chisqr, distance) = self.problem, solver.ended
+    def _finish_native(self, solver: NativeSolver, ended: tuple[str, float, float]) -> None:
+        problem, (end, chisqr, distance) = self.problem, ended
         if end == "not_finite":
             self.objective.refuse(solver.trial)
         if end == "limit":
@@ -343,7 +343,8 @@ class Run:
 def enough_points(problem: FitProblem) -> int:
     """How many points count. Raises :class:`FitError` for fewer than free parameters, and for
     counts that are all 0."""
-    n_fitted, n_points = len(problem.names) + problem.n_amplitudes, problem.n_points
+    own = problem.only or problem
+    n_fitted, n_points = len(own.names) + own.n_amplitudes, own.n_points
     if n_points < n_fitted:
         raise FitError(
             f"{problem.label}: {n_points} points cannot determine {n_fitted} "

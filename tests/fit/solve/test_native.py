@@ -79,8 +79,13 @@ class Counting:
         self.counts: Counter[str] = Counter()
 
     def __getattr__(self, name: str) -> Any:
-        self.counts[name] += 1
-        return getattr(LIBRARY, name)
+        function = getattr(LIBRARY, name)
+
+        def counted(*given: Any) -> Any:
+            self.counts[name] += 1
+            return function(*given)
+
+        return counted
 
 
 def watch_calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
