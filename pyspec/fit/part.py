@@ -59,7 +59,8 @@ class FitPart:
     data_checksum : of the data as they were when this was made: what is saved later must be what
         was fitted
     laid : the layout of the structures of C, if an earlier fit has determined it, and the arrays
-        that they point to. The loop then needs no executor
+        that they point to. The loop then needs no executor. Files that are fitted together have
+        none
     lays_out : whether this fit looks for such a layout, and leaves its own to the next fit of
         similar data
     shares : the problem of all files, where this one shares free amplitudes with others

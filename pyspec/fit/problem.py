@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.executor import Executor, Part, PartsExecutor, Problem
-from pyspec.executor.laid import Arrays, FitLayout
 from pyspec.executor.protocol import PartsInMemory
 from pyspec.fit.amplitudes.part import FreePart, part_of
 from pyspec.fit.files import Files
@@ -159,11 +158,6 @@ class FitProblem(Files):
                 made.stack.theta = self.settled
         return self._executor
 
-    @property
-    def _laid(self) -> tuple[FitLayout, Arrays] | None:
-        """How the structures of C are laid out, where an earlier fit has shown that."""
-        return None if self.only is None else self.only.laid
-
     def rest(self) -> None:
         """Frees what only a running fit needs; it is made again when it is needed."""
         if self._executor is not None:
@@ -201,23 +195,24 @@ class FitProblem(Files):
     @property
     def in_c(self) -> bool:
         """Whether all derivatives come from one C call."""
-        if self._laid is not None:
+        if self.files[0].laid is not None:
             return True
         return self.executor.capabilities.in_c and not (self.without and self.switched_off)
 
     @property
     def in_memory(self) -> bool:
         """Whether the loop in C evaluates by itself."""
-        return self._laid is not None or (self.in_c and self.executor.capabilities.in_parts)
+        return self.files[0].laid is not None or (self.in_c and self.executor.capabilities.in_parts)
 
     @property
     def is_plain(self) -> bool:
         """Whether the native solver is all that a fit calls: one loop in C, on data in memory."""
-        return self._laid is not None and not self.files[0].compiled.jumps
+        file = self.files[0]
+        return file.laid is not None and not file.compiled.jumps
 
     def in_parts(self) -> AbstractContextManager[PartsInMemory]:
         """What C evaluates, inside of a `with` block."""
-        laid = self._laid
+        laid = self.files[0].laid
         return self.executor.parts(self.fixed) if laid is None else laid[0].take(laid[1])
 
     # the files

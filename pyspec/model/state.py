@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from struct import pack
 from typing import TypeAlias
 
+from pyspec._library import OPS
 from pyspec.model.model_tree import ModelTree
 from pyspec.model.tree import Component, Par
 
@@ -36,27 +37,28 @@ def state_of(model: ModelTree) -> State:
         for component in components:
             if component.subcycle:
                 cycles.append(component.subcycle)
-            found.extend(
-                (component.name, component.function, id(component.op), component.subcycle,
-                 component.where, len(component.pars))
+            op = OPS.get(component.function) or component.op
+            found += (
+                component.name, component.function, id(op), component.subcycle, component.where,
+                len(component.pars),
             )  # fmt: skip
             pars += component.pars
         for par in pars:
             if par is None:
                 found.append(None)
                 continue
-            found.extend((par.name, par.argument, par.vary, par.scope, par.where, par.free))
-            numbers.extend((par.value, par.min, par.max))
+            found += par.name, par.argument, par.vary, par.scope, par.where, par.free
+            numbers += par.value, par.min, par.max
             formula, law, own = par.formula, par.dynamics, par.profile
             if formula is None and law is None and own is None:
                 continue
             found.append((None if formula is None else formula.text, law is None, own is None))
             if law is not None:
-                found.extend((law.target, law.name, law.frequency, law.n_subcycles, law.where))
+                found += law.target, law.name, law.frequency, law.n_subcycles, law.where
                 texts.append(law.text)
                 groups.append(law.components)
             if own is not None:
-                found.extend((own.target, own.name, own.where))
+                found += own.target, own.name, own.where
                 texts.append(own.text)
                 groups.append(own.components)
         pars.clear()

@@ -61,7 +61,7 @@ def doubts(
     found: list[Finding] = []
     outline, measurement, energy = problem.outline, problem.measurement, problem.model.energy
     if energy is not None and not outline.is_time_model:
-        first, last = float(energy[0]), float(energy[-1])
+        first, last = energy.item(0), energy.item(-1)
         low, high = min(first, last), max(first, last)
         for component, place in outline.lines:
             if not low <= values[place] <= high:
@@ -192,10 +192,11 @@ def _means(measurement: Measurement) -> npt.NDArray[np.float64]:
 def cautions(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:
     """Findings about convolutions narrower than two time steps, and about signals that an end of
     the axis cuts off below one, at these values of the parameters."""
-    model, outline, parameters = problem.model, problem.outline, problem.parameters
-    time, found = model.time, list[Finding]()
+    model, time = problem.model, problem.model.time
+    found: list[Finding] = []
     if time is None or time.size < 2:
         return found
+    outline, parameters = problem.outline, problem.parameters
     for name in ("",) if outline.is_time_model else outline.sampled:
         par = parameters.get(name)
         above = model if outline.is_time_model else None if par is None else par.dynamics

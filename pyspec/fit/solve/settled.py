@@ -55,8 +55,7 @@ class Settled(NamedTuple):
     @property
     def covariance(self) -> Array:
         """(n, n) that of the parameters that no bound holds, NaN of the others."""
-        n = self.n
-        return np.frombuffer(self.numbers, np.float64, n * n, 16 * n).reshape(n, n)
+        return np.ndarray((self.n, self.n), np.float64, self.numbers, 16 * self.n)
 
     @property
     def factor(self) -> Array:

@@ -237,7 +237,7 @@ class Run:
             self.interrupted = isinstance(descent.look.cut_short, KeyboardInterrupt)
             self.findings += descent.look.findings()
             self.rivals = descent.look.rivals
-        self._finish_native(self.solver, self.solver.ended)
+        self._finish_native(self.solver, self.solver.ended, self.solver.theta.copy())
 
     def _in_c(self) -> None:
         """The same with its usual options, where one run of the solver is the whole fit. However it
@@ -256,7 +256,7 @@ class Run:
             self.objective.solve(solver, watch_of(self.objective))
         finally:
             end, account.best, _ = ended = solver.ended
-            account.best_theta = solver.theta.copy()
+            account.best_theta = theta = solver.theta.copy()
         n_free = max(n_points - start.size, 1)
         if end in ENDED and solver.settle(n_free, self.scale_covar).is_weak:
             descent = Descent(self.objective, n_points, TOLERANCE)
@@ -266,8 +266,8 @@ class Run:
             except (StopFit, KeyboardInterrupt, ClusterError):
                 self.solver = descent.best
                 raise
-            self.solver, ended = solver, solver.ended
-        self._finish_native(solver, ended)
+            self.solver, ended, theta = solver, solver.ended, solver.theta.copy()
+        self._finish_native(solver, ended, theta)
 
     def _take(self, solver: NativeSolver) -> None:
         """What a solver found that has ended."""
@@ -275,25 +275,27 @@ class Run:
         self.solver, self.tolerance = solver, native_options(self.problem.label, self.options)[0]
         account.count, account.best = solver.nfev, solver.chisqr
         account.best_theta = solver.theta.copy()
-        self._end_at(solver.theta)
+        self._end_at(account.best_theta)
         self.end, self.outcome = solver.ended, None
 
-    def _finish_native(self, solver: NativeSolver, ended: tuple[str, float, float]) -> None:
+    def _finish_native(
+        self, solver: NativeSolver, ended: tuple[str, float, float], theta: Array
+    ) -> None:
         problem, (end, chisqr, distance) = self.problem, ended
         if end == "not_finite":
             self.objective.refuse(solver.trial)
         if end == "limit":
             count = self.objective.evaluations.count
             raise StopFit(f"stopped after max_nfev = {count} evaluations")
-        self._end_at(solver.theta)
+        self._end_at(theta)
         if end in ("converged", "degenerate"):
             end = "exact" if chisqr <= EXACT * problem.data_square else "converged"
         self.end, self.outcome = (end, chisqr, distance), None
 
     def _end_at(self, theta: Array) -> None:
-        """Takes the values of the free parameters from a solver in C."""
-        self.theta = theta.copy()
-        self.theta.flags.writeable = False
+        """Takes the values of the free parameters from a solver in C. Nobody writes them again."""
+        self.theta = theta
+        theta.flags.writeable = False
         self.params.value.update(zip(self.problem.names, theta.tolist(), strict=True))
 
     def _take_over(self, params: lmfit.Parameters) -> None:
