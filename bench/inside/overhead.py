@@ -38,7 +38,7 @@ from bench.measure import arguments_of, finish, print_rows
 from bench.problems.cases import all_tasks
 from pyspec._library import DTYPES, LIBRARY
 from pyspec.fit import fit_slices
-from pyspec.fit.solve.native import NativeSolver
+from pyspec.fit.solve.native import _STATE, NativeSolver
 from pyspec.model import Measurement
 from pyspec.plan.compiled import forget
 
@@ -117,7 +117,7 @@ class Recorded:
         solver = self._solvers[-1]
         return [
             (solver._words, self._own),
-            (solver.theta, slice(None)),
+            (solver._array(_STATE, solver._places.lower), slice(None)),
             (solver._normal, slice(None)),
         ]
 

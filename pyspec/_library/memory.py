@@ -28,8 +28,8 @@ def address(array: npt.NDArray[np.generic]) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def address_in(memory: bytearray) -> int:
-    """Where a piece of memory of Python's begins."""
+def address_in(memory: Any) -> int:
+    """Where memory begins that lies in one piece and may be written to."""
     return addressof(_first_byte(memory))
 
 

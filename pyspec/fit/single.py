@@ -156,8 +156,8 @@ def fit_model(
             result = best_from_starts(problem, how, *drawn, pool=pool, progress=progress)
         if result._warned:
             warn(problem.label, result._warned)
-        ended = result.problem
-        if ended.measurement is not given_data:
+        ended = result._problem.made()
+        if measurement is not given_data:
             result._problem = ended.ended([given_data], result.theta)
         ended.rest()
         return result

@@ -162,7 +162,7 @@ class Descent:
             return start
         if solver.end == "limit":
             account.left()  # raises
-        return solver.theta.copy()
+        return solver.theta
 
     def _better_start(self, start: Array, bounds: Bounds, linear: Sequence[int]) -> Array:
         """For counts: a start with linear parameters from plain least squares, if its deviance is
@@ -194,7 +194,7 @@ class Descent:
             start, low, high, self.n_points, squares.data_square, MOST_EVALUATIONS
         )
         solver.run(parabola, _nobody)
-        better = solver.theta.copy()
+        better = solver.theta
         return better if problem.chisqr_at(better) < first else start
 
     def _run(self, search: NativeSolver | Search, solver: NativeSolver) -> None:
@@ -206,7 +206,7 @@ class Descent:
             chisqr = solver.chisqr
             if self.best is None or chisqr < account.best:
                 self.best = solver
-                account.best, account.best_theta = chisqr, solver.theta.copy()
+                account.best, account.best_theta = chisqr, solver.theta
 
     def _trial(self, start: Array, bounds: Bounds) -> NativeSolver:
         return self.fit(start, bounds, TRIAL_EVALUATIONS)

@@ -151,7 +151,7 @@ class NativeSolver:
         self._memory = memory = bytearray(at.end)
         self.address = begin = address_in(memory)
         memory[_STATE : at.trial] = start.tobytes() + lower.tobytes() + upper.tobytes()
-        self.theta: Array = np.frombuffer(memory, np.float64, start.size, _STATE)
+        self.n = start.size
         given = start.size, n_points, max_nfev, tolerance, data_square, self.every
         arrays = begin + at.lower, begin + at.trial, begin + at.answer, begin + at.normal
         _FILL(memory, 0, *given, begin + _STATE, *arrays, begin + at.work)
@@ -165,6 +165,11 @@ class NativeSolver:
     def _array(self, begin: int, end: int) -> Array:
         """The numbers from one place of the memory to another."""
         return np.frombuffer(self._memory, np.float64, (end - begin) // 8, begin)
+
+    @property
+    def theta(self) -> Array:
+        """(n,) the best point so far, read-only."""
+        return np.frombuffer(bytes(self._memory[_STATE : self._places.lower]))
 
     @property
     def trial(self) -> Array:
@@ -310,8 +315,8 @@ class NativeSolver:
         if status < 0:
             raise_status(-status, "the ending of a fit")
         flags, variance, distance = _READ_END(memory, at.ending)
-        n, numbers = self.theta.size, bytes(memory[at.side : at.end_work])
-        settled = Settled(flags, variance, distance, _READ(memory)[_CHISQR], n, numbers)
+        numbers = bytes(memory[at.side : at.end_work])
+        settled = Settled(flags, variance, distance, _READ(memory)[_CHISQR], self.n, numbers)
         self._settled = given, settled
         return settled
 

@@ -123,11 +123,11 @@ class Look:
                 raise
             self.cut_short = end
         else:
-            self.rivals = [one.theta.copy() for one in self._rivals()]
+            self.rivals = [one.theta for one in self._rivals()]
 
     def _go_on(self) -> None:
         """To the best that trials lead to."""
-        starts, k, failed = starts_beside(self.problem, self.found.theta.copy()), 0, 0
+        starts, k, failed = starts_beside(self.problem, self.found.theta), 0, 0
         while self._left and failed < len(starts):
             trial = self.trial(starts[k % len(starts)])
             if trial.end == "limit":

@@ -237,7 +237,7 @@ class Run:
             self.interrupted = isinstance(descent.look.cut_short, KeyboardInterrupt)
             self.findings += descent.look.findings()
             self.rivals = descent.look.rivals
-        self._finish_native(self.solver, self.solver.ended, self.solver.theta.copy())
+        self._finish_native(self.solver, self.solver.ended, self.solver.theta)
 
     def _in_c(self) -> None:
         """The same with its usual options, where one run of the solver is the whole fit. However it
@@ -247,16 +247,19 @@ class Run:
         left = None if account.max_nfev is None else account.left()
         if left is not None:
             most = min(most, left)
-        shared, (lower, upper) = self.params.start, problem.bounds_of(self.params)
-        start = problem.theta_of(self.params.value) if shared is None else shared.theta
-        n_points, square = self.n_points, problem.data_square
+        shared, n_points, square = self.params.start, self.n_points, problem.files[0].data_square
+        if shared is not None:
+            start, lower, upper = shared.theta, shared.lower, shared.upper
+        else:
+            start = problem.theta_of(self.params.value)
+            lower, upper = problem.bounds_of(self.params)
         solver = NativeSolver(start, lower, upper, n_points, square, most, TOLERANCE)
         self.solver = solver
         try:
             self.objective.solve(solver, watch_of(self.objective))
         finally:
             end, account.best, _ = ended = solver.ended
-            account.best_theta = theta = solver.theta.copy()
+            account.best_theta = theta = solver.theta
         n_free = max(n_points - start.size, 1)
         if end in ENDED and solver.settle(n_free, self.scale_covar).is_weak:
             descent = Descent(self.objective, n_points, TOLERANCE)
@@ -266,7 +269,7 @@ class Run:
             except (StopFit, KeyboardInterrupt, ClusterError):
                 self.solver = descent.best
                 raise
-            self.solver, ended, theta = solver, solver.ended, solver.theta.copy()
+            self.solver, ended, theta = solver, solver.ended, solver.theta
         self._finish_native(solver, ended, theta)
 
     def _take(self, solver: NativeSolver) -> None:
@@ -274,7 +277,7 @@ class Run:
         account = self.objective.evaluations
         self.solver, self.tolerance = solver, native_options(self.problem.label, self.options)[0]
         account.count, account.best = solver.nfev, solver.chisqr
-        account.best_theta = solver.theta.copy()
+        account.best_theta = solver.theta
         self._end_at(account.best_theta)
         self.end, self.outcome = solver.ended, None
 
@@ -293,9 +296,8 @@ class Run:
         self.end, self.outcome = (end, chisqr, distance), None
 
     def _end_at(self, theta: Array) -> None:
-        """Takes the values of the free parameters from a solver in C. Nobody writes them again."""
+        """Takes the values of the free parameters from a solver in C."""
         self.theta = theta
-        theta.flags.writeable = False
         self.params.value.update(zip(self.problem.names, theta.tolist(), strict=True))
 
     def _take_over(self, params: lmfit.Parameters) -> None:
@@ -330,7 +332,8 @@ class Run:
         if not np.isfinite(account.best):
             raise FitError(f"{self.problem.label}: {self.stopped} without a single finite point")
         if self.solver is not None:
-            self._end_at(account.best_theta)
+            self._end_at(account.best_theta.copy())
+            self.theta.flags.writeable = False
             self.end, self.outcome = ("", *self.solver.ended[1:]), None
             return
         outcome = self.minimizer.result

@@ -8,7 +8,7 @@ import hashlib
 import numpy as np
 
 from pyspec._library import LIBRARY
-from pyspec._library.memory import address
+from pyspec._library.memory import address_in
 from pyspec.model.data.checksum import Data, checksum, checksum_and_square_at, checksum_at
 from pyspec.model.data.measurement import Measurement, square_of
 from pyspec.model.data.source import source_of
@@ -47,7 +47,7 @@ def checksum_and_square(measurement: Measurement) -> tuple[int, float]:
         and (dtype.char == "d" and dtype.isnative)
         and (data.ndim in (1, 2) and data.size and data.flags.carray)
     ):
-        at, whole = address(data), data.shape if data.ndim == 2 else (1, data.size)
+        at, whole = address_in(data), data.shape if data.ndim == 2 else (1, data.size)
         begin, end = (measurement.rows if data.ndim == 2 else None) or (0, whole[0])
         first, last = measurement.columns or (0, whole[1])
         stride = whole[1] * data.itemsize

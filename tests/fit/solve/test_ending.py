@@ -162,7 +162,7 @@ def ending_of(both: npt.NDArray[np.float64], is_factor: bool, apart: tuple[int, 
     solver.run(answer, lambda *_: None)
     factor = np.linalg.qr(both, mode="r")
     solver._normal[:] = pack_triangle(factor if is_factor else both.T @ both)
-    solver.theta[:] = 0.0
+    solver._array(0, solver._places.lower)[-n:] = 0.0
     state = solver._words
     state[12] = 2 * is_factor
     return solver.settle(1, False, apart)
