@@ -120,6 +120,26 @@ def struct_of(name: str, fields: Sequence[str]) -> Struct:
     return Struct(f"={''.join(codes)}")
 
 
+def words_of(name: str, fields: Sequence[str], at: int = 0) -> slice:
+    """The words that these fields are, which follow each other, of a structure at some word."""
+    first = at + (DTYPES[name].names or ()).index(fields[0])
+    return slice(first, first + len(fields))
+
+
+def copies(
+    memory: bytearray, n_bytes: int, addresses: Sequence[slice], n: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """(n, words) copies of a piece of memory, of which only `n_bytes` are not 0, and (n,) where
+    they begin. The words `addresses` lead into that memory; those of a copy lead into the copy."""
+    found = np.zeros((n, len(memory) // 8), np.int64)
+    begins = address(found) + np.arange(0, found.nbytes, len(memory))
+    found[:, : n_bytes // 8] = np.frombuffer(memory, np.int64, n_bytes // 8)
+    moved = (begins - address_in(memory))[:, None]
+    for words in addresses:
+        found[:, words] += moved
+    return found, begins
+
+
 def view(
     name: str, memory: bytearray | memoryview | npt.NDArray[np.generic], at: int = 0
 ) -> npt.NDArray[np.void]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from operator import attrgetter
 from typing import Any, Protocol, overload
 
@@ -86,23 +87,26 @@ class Listed(tuple[Measurement, ...]):
         """As of :meth:`Measured.arrays`. Series may differ from `like` only in their data: C sums
         them in other ways if weights are constant along an axis."""
         assert like.data is not None
-        given, same, shape = self[places.start : places.stop], _SAME(like), like.data.shape
-        shaped = [
-            one
-            for one in given
-            if _SAME(one) == same and type(one.data) is np.ndarray and one.data.shape == shape
-        ]
+        given, shape = list(self[places.start : places.stop]), like.data.shape
+        alike = _SAME(like), np.ndarray, shape
+        able = [(_SAME(one), type(one.data), np.shape(one.data)) == alike for one in given]
         differ = [
             name
             for name in ("weight", "keep")
-            if any(getattr(one, name) is not getattr(like, name) for one in shaped)
+            if any(getattr(one, name) is not getattr(like, name) for one in compress(given, able))
         ]
-        able = {id(one) for one in shaped if _have_arrays(one, like, differ)}
-        rows = [one if id(one) in able else like for one in given]
-        data = np.stack([as_doubles(np.asarray(one.data)) for one in rows])
-        differ = differ if able else []
+        if differ:
+            able = [
+                is_alike and _have_arrays(one, like, differ)
+                for one, is_alike in zip(given, able, strict=True)
+            ]
+        rows = given
+        if not all(able):
+            rows = [one if is_able else like for one, is_able in zip(given, able, strict=True)]
+        joined = np.concatenate([one.data for one in rows], dtype=np.float64, casting="unsafe")
+        data, differ = joined.reshape(len(rows), *shape), differ if any(able) else []
         beside = {name: _spread([getattr(one, name) for one in rows], data) for name in differ}
-        return Arrays(data, **beside), np.array([id(one) in able for one in given])
+        return Arrays(data, **beside), np.array(able)
 
     def checksums(self, places: range) -> None:
         """No data are asked for again."""
@@ -127,21 +131,13 @@ def _spread(arrays: Sequence[Any], data: npt.NDArray[Any]) -> Any:
     return np.broadcast_to(np.stack(arrays).reshape(len(data), -1), data.shape)
 
 
-@dataclass(frozen=True)
 class Rows:
-    """The spectra of the window of a series."""
+    """The spectra of the window of a series. `numbers` are those of its rows in the data."""
 
-    series: Measurement
-
-    @property
-    def _data(self) -> Any:
-        assert self.series.data is not None
-        return self.series.data
-
-    @property
-    def numbers(self) -> range:
-        """Of the rows in the data."""
-        return range(*(self.series.rows or (0, len(self._data))))
+    def __init__(self, series: Measurement) -> None:
+        assert series.data is not None
+        self.series, self._data = series, series.data
+        self.numbers = range(*(series.rows or (0, len(self._data))))
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -4,7 +4,6 @@ What C is not certain of is left to the single fit."""
 
 from __future__ import annotations
 
-import copy
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -17,11 +16,11 @@ import numpy.typing as npt
 from pyspec._library import CONSTANTS, DTYPES, LIBRARY, raise_status
 from pyspec._library.memory import ALIGNED, address, record, view
 from pyspec.errors import PyspecError
-from pyspec.executor.laid import Arrays, FitLayout, Laid, layout_of
+from pyspec.executor.laid import Arrays, FitLayout, layout_of
 from pyspec.executor.team import Team, at_work, threads_for
 from pyspec.fit.batch.cases import Bools, Cases
 from pyspec.fit.batch.solved import Solved
-from pyspec.fit.problem import FitProblem, problem_of
+from pyspec.fit.problem import problem_of
 from pyspec.fit.solve.conclude import NEAR
 from pyspec.fit.solve.methods import NATIVE, How
 from pyspec.fit.solve.native import (
@@ -31,7 +30,7 @@ from pyspec.fit.solve.native import (
     NativeSolver,
     native_options,
 )
-from pyspec.fit.solve.search import memory_of
+from pyspec.fit.solve.search import memories_of
 from pyspec.model import Measurement
 from pyspec.plan import CompiledModel, check
 from pyspec.plan.start import start_parameters
@@ -50,7 +49,7 @@ class InC:
     Parameters
     ----------
     like : a measurement from which those of the others differ in their values alone
-    problem : that of its arrays as C reads them
+    read : the same with its arrays as C reads them
     laid : how its structures are laid out, and these arrays
     """
 
@@ -58,26 +57,28 @@ class InC:
         self,
         cases: Cases,
         how: How,
+        compiled: CompiledModel,
         like: Measurement,
-        problem: FitProblem,
+        read: Measurement,
         laid: tuple[FitLayout, Arrays],
     ) -> None:
-        self.cases, self.how, self.like = cases, how, like
+        self.cases, self.how, self.compiled, self.like = cases, how, compiled, like
         self.layout, self.arrays = laid
-        self.compiled = compiled = problem.compiled
+        self.laid = self.layout.take(self.arrays)
         #: The structure of the measurement, as C has it.
-        self.problem = view("pyspec_problem", self.layout.take(self.arrays).words)
+        self.problem = view("pyspec_problem", self.laid.words)
         check(compiled.packed, compiled.plan.name, address(self.problem))
-        self.start = compiled.start or start_parameters(compiled.model, compiled.parameters)
+        names, known = compiled.names, (compiled.model, compiled.parameters)
+        self.start = compiled.start or start_parameters(*known)
         #: Whether the data have a part in where the fits begin.
         self.starts_by_data = bool(self.start.moved) and compiled.start is None
         #: Whether parameters may move jumps at other fixed values.
         self.may_jump = bool(compiled.plan.jumps)
         self.tolerance, _ = native_options(compiled.model.name, how.options)
-        low, high, _ = np.array([self.start.limits[name] for name in problem.names]).T
+        low, high, _ = np.array([self.start.limits[name] for name in names]).T
         self.solved = Solved(
             len(cases),
-            problem.names,
+            names,
             compiled.plan.fixed_names,
             (low, high),
             how.scale_covar is None or bool(how.scale_covar),
@@ -85,8 +86,9 @@ class InC:
             self.start.moved,
         )
         #: Places of the parameters that the model is linear in, and natural sizes of all.
-        self.linear = [problem.names.index(name) for name in problem.linear_names]
-        self.sizes = np.array(problem.start()[0].sizes_of(problem.names), dtype=np.float64)
+        self.linear = [names.index(name) for name in compiled.linear]
+        of_data = compiled.start or start_parameters(*known, {}, read.glimpse)
+        self.sizes = np.array([of_data.limits[name].unit for name in names], dtype=np.float64)
 
     @classmethod
     def of(cls, cases: Cases, how: How, compiled: CompiledModel, backend: str) -> InC | None:
@@ -99,15 +101,19 @@ class InC:
         ):
             return None
         try:
-            if compiled.outline is None or compiled.outline.has_free or compiled.jumps:
+            outline = compiled.outline
+            if outline is None or outline.has_free or outline.is_idle or compiled.jumps:
                 return None
             like = next((one for one in map(cases.seen, range(len(cases))) if one), None)
             if like is None or type(like.data) is not np.ndarray or like.loss != "squares":
                 return None
             arrays, _ = cases.arrays(range(1), like, 1)
-            problem = problem_of(compiled, with_arrays(like, arrays, 0), backend)
-            laid = layout_of(compiled, problem.measurement)
-            return None if laid is None else cls(cases, how, like, problem, laid)
+            read = with_arrays(like, arrays, 0)
+            laid = layout_of(compiled, read)
+            if laid is None:
+                problem_of(compiled, read, backend)  # lays it out
+                laid = layout_of(compiled, read)
+            return None if laid is None else cls(cases, how, compiled, like, read, laid)
         except PyspecError:  # each fit says so
             return None
 
@@ -124,6 +130,7 @@ class InC:
         n_threads = 1 if each else min(n_threads, n)
         most = -(-most // n_threads) * n_threads  # as many for each of them
         with ExitStack() as stack:
+            stack.callback(self.layout.give_back, self.laid)
             team = None
             if n_threads > 1:
                 team = Team(n_threads, 0, 2, 1)
@@ -166,7 +173,7 @@ class InC:
                     budget = max(1, int(budget * min(4.0, PATIENCE / max(seconds, 1e-6))))
                 now = begin + done
                 new = solved.n_ended(now, begin + last)
-                solved.evaluations += many[["n_beside", "n_alone"]][0].tolist()
+                solved.evaluations += (int(many["n_beside"][0]), int(many["n_alone"][0]))
                 many["n_beside"] = many["n_alone"] = 0
                 yield now, solved.made_of(slice(now, now + new))
                 done += new
@@ -254,21 +261,23 @@ class _Slots:
         size = LIBRARY.pyspec_beside_size(job.compiled.packed.address, address(job.problem))
         self.beside_size = ALIGNED * -(-size // ALIGNED)
         in_group = _LANES if size else 1
-        self.structs = np.zeros(n * in_group, DTYPES["pyspec_slot"])
+        n_slots = n * in_group
         memory = np.zeros(n * self.beside_size // 8 + ALIGNED // 8) if size else np.empty(0)
         self.beside = memory[-address(memory) % ALIGNED // 8 :]
+        self.structs = np.zeros(n_slots, DTYPES["pyspec_slot"])
+        self.structs["at"] = -1
+        laid = [job.laid, *(job.layout.take(job.arrays) for _ in range(n - 1))]
+        self.structs["part"] = np.repeat([one.address for one in laid], in_group)
+        bounds = solved.lower, solved.upper
+        solver = NativeSolver(solved.start[0], *bounds, 0, 0.0, most, job.tolerance)
+        solvers, self.structs["solver"], self.structs["end"] = solver.copies(
+            n_slots, solved.is_scaled
+        )
         limit = job.how.max_nfev or 0
-        self._kept: list[tuple[Laid, NativeSolver, bytearray]] = []
-        for k, slot in enumerate(self.structs):
-            if k % in_group == 0:
-                laid = job.layout.take(job.arrays)
-            bounds = solved.lower, solved.upper
-            given = solved.start[0], *bounds, 0, 0.0, most, job.tolerance
-            solver = NativeSolver(*given)
-            slot["solver"], slot["end"] = solver.ask_for_end(1, solved.is_scaled)
-            of_search, slot["search"] = memory_of(len(solved.names), job.linear, limit=limit)
-            slot["part"], slot["at"] = laid.address, -1
-            self._kept.append((laid, solver, of_search))
+        searches, self.structs["search"] = memories_of(
+            len(solved.names), job.linear, limit, n_slots
+        )
+        self._kept = laid, solvers, searches
 
     @property
     def given(self) -> dict[str, int]:
@@ -281,8 +290,7 @@ class _Slots:
 
 def with_arrays(like: Measurement, arrays: Arrays, k: int) -> Measurement:
     """A measurement with the k-th of other arrays, which nobody looks at."""
-    one = copy.copy(like)
-    for name, array in zip(Arrays._fields, arrays, strict=True):
-        if array is not None:
-            object.__setattr__(one, name, array[k])
+    one = object.__new__(type(like))
+    own = zip(Arrays._fields, arrays, strict=True)
+    one.__dict__.update({**vars(like), **{name: a[k] for name, a in own if a is not None}})
     return one

@@ -83,8 +83,9 @@ def fit_many(
         the others have the status "not run".
     """
     given = [measurements] if isinstance(measurements, Measurement) else list(measurements)
-    for one in given:
-        need_pair("fit_many", model, one)
+    if type(model) is not Model or {*map(type, given)} != {Measurement}:
+        for one in given:
+            need_pair("fit_many", model, one)
     starts = [{}] if seeds is None else listed_seeds("fit_many", model, seeds)
     if not given or not starts:
         raise CallError("fit_many: nothing to fit; give at least one Measurement, and one of seeds")
@@ -98,16 +99,17 @@ def fit_many(
     how = checked_how(model.name, in_turn, options, *limits, given)
     n_starts, seed = check_starts(n_starts, seed)
     chosen = "compiled" if backend is None else backend_name(backend)
-    cases = Cases(Listed(given), starts)
+    cases, compiled = Cases(Listed(given), starts), compile_model(model)
     batch = ModelBatch(
         cases=cases,
         how=how,
-        model=compile_model(model).model,
+        model=compiled.model,
         backend=chosen,
         kind=OneFit,
         n_starts=n_starts,
         start_seeds=range(seed, seed + len(cases)),
     )
+    batch.compiled = compiled
     return _run(batch, given[0], progress, client, n_workers)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -107,21 +106,22 @@ def fit_slices(
             f"{model.name}: {len(starts)} sets of seed values for {len(rows)} slices; give one a "
             "slice"
         )
-    model = copy.deepcopy(model)
     compiled = compile_model(model)
+    model = compiled.model
     first = make_problem(compiled, row_of(series, rows[0]), backend)
     first.start()  # what is wrong with the model is wrong in every slice
     n_starts, start_seeds = _start_seeds(model.name, n_starts, seed, len(rows))
     batch = ModelBatch(
         cases=Cases(Rows(series), [dict(one) for one in starts] or [{}]),
         how=how,
-        model=compiled.model,
+        model=model,
         backend=first.backend,
         kind=SliceFit,
         n_starts=n_starts,
         start_seeds=start_seeds,
         row=rows[0],
     )
+    batch.compiled = compiled
     data_checksum = checksum_of(series)
     begin = time.perf_counter()
     with Hold() as hold:

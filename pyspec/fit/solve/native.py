@@ -17,13 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
-from pyspec._library.memory import WORDS, address, address_in, reading, struct_of, view
+from pyspec._library import memory as _memory
+from pyspec._library.memory import WORDS, address, address_in, reading, struct_of, view, words_of
 from pyspec.errors import FitError
 from pyspec.executor.normal import FORMS, triangle_size, unpack
 from pyspec.executor.protocol import PartsInMemory
 from pyspec.fit.solve.settled import Ended, Settled
 
 Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 #: Supplies the triangle of [J r], or chi² alone, at a point: (theta, form) -> triangle.
 Evaluate = Callable[[Array, str], Array]
@@ -58,22 +60,16 @@ _ENDS = {
 }
 #: The bytes of the state; what fills it, and what reads the part of it that Python asks for.
 _STATE = 8 * WORDS["pyspec_solver"]
-_FILL = struct_of(
-    "pyspec_solver",
-    (
-        *("n", "n_points", "max_nfev", "tolerance", "data_square", "every"),
-        *("theta", "lower", "trial", "answer", "normal", "work"),
-    ),
-).pack_into
+_NUMBERS = "n", "n_points", "max_nfev", "tolerance", "data_square", "every"
+_ARRAYS = "theta", "lower", "trial", "answer", "normal", "work"
+_FILL = struct_of("pyspec_solver", (*_NUMBERS, *_ARRAYS)).pack_into
 _ASKED, _READ = reading(
     "pyspec_solver", ("end", "nfev", "phase", "form", "chisqr", "distance", "needs_factor")
 )
 _END, _NFEV, _PHASE, _FORM, _CHISQR, _DISTANCE, _NEEDS_FACTOR = _ASKED
 #: The same of an ending.
-_FILL_END = struct_of(
-    "pyspec_end",
-    ("n_free", "is_scaled", "held", "side", "gain", "covariance", "factor", "work"),
-).pack_into
+_END_ARRAYS = "held", "side", "gain", "covariance", "factor", "work"
+_FILL_END = struct_of("pyspec_end", ("n_free", "is_scaled", *_END_ARRAYS)).pack_into
 _READ_END = struct_of("pyspec_end", ("flags", "variance", "distance")).unpack_from
 _FORM_NAMES = {value: name for name, value in FORMS.items()}
 
@@ -274,6 +270,16 @@ class NativeSolver:
         others = begin + at.covariance, begin + at.factor, begin + at.end_work
         _FILL_END(self._memory, at.ending, n_free, is_scaled, *bounds, *others)
         return begin, begin + at.ending
+
+    def copies(self, n: int, is_scaled: bool) -> tuple[Ints, Ints, Ints]:
+        """The memory of so many solvers like this one, and (n,) where C finds each, and what it is
+        to say of its ending."""
+        self.ask_for_end(1, is_scaled)
+        at = self._places
+        of_end = words_of("pyspec_end", _END_ARRAYS, at.ending // 8)
+        addresses = words_of("pyspec_solver", _ARRAYS), of_end
+        memory, begins = _memory.copies(self._memory, at.held, addresses, n)
+        return memory, begins, begins + at.ending
 
     @classmethod
     def ended_at(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, LIBRARY
-from pyspec._library.memory import WORDS, address_in, fill, reading
+from pyspec._library.memory import WORDS, address_in, copies, fill, reading, words_of
 from pyspec.executor.protocol import PartsInMemory
 from pyspec.fit.solve.native import Evaluate, NativeSolver, Told, Watch, loop
 
@@ -42,6 +42,16 @@ def memory_of(n: int, linear: Sequence[int], **fields: int) -> tuple[bytearray, 
     given = {"linear": begin + head if linear else 0, "work": begin + head + len(marks)}
     fill("pyspec_search", {**given, **fields}, memory)
     return memory, begin
+
+
+def memories_of(
+    n: int, linear: Sequence[int], limit: int, n_slots: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The same of so many searches."""
+    memory, _ = memory_of(n, linear, limit=limit)
+    fields = ("linear", "work") if linear else ("work",)
+    addresses = [words_of("pyspec_search", (one,)) for one in fields]
+    return copies(memory, len(memory) - _work_of(n), addresses, n_slots)
 
 
 class Search:
