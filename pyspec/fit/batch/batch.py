@@ -28,6 +28,7 @@ from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import How
 from pyspec.fit.solve.native import NativeSolver
 from pyspec.fit.solve.stages import run_fit
+from pyspec.model import Measurement
 from pyspec.plan import CompiledModel
 
 if TYPE_CHECKING:
@@ -80,8 +81,9 @@ class Batch(ABC, Generic[Fit]):
         return 0
 
     @abstractmethod
-    def template(self) -> tuple[CompiledModel, str] | None:
-        """The model and the backend of all fits, where C may make them."""
+    def template(self) -> tuple[CompiledModel, Measurement, str] | None:
+        """The model and the backend of all fits, where C may make them, and a measurement from
+        which theirs differ."""
 
     @abstractmethod
     def case(self, number: int, checksum: int | None = None) -> tuple[FitProblem, Any]:
@@ -198,8 +200,10 @@ class Batch(ABC, Generic[Fit]):
         self, fits: Made[Fit], check: Callable[[], None], each: bool, n_threads: int | None
     ) -> Iterator[tuple[int, Bools]]:
         """(place of the first, which of them C made) for consecutive cases, as they end."""
-        n_first, n = min(self.n_first, len(self.cases)), len(self.cases)
-        yield 0, np.zeros(n_first, bool)
+        n = len(self.cases)
+        n_first = min(self.n_first, n)
+        if n_first:
+            yield 0, np.zeros(n_first, bool)
         template = self.template() if n > n_first else None
         in_c = None if template is None else InC.of(self.cases, self.how, *template)
         if in_c is None:

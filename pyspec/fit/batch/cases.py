@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
-from operator import attrgetter
+from itertools import compress, repeat
+from operator import attrgetter, is_not
 from typing import Any, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import PyspecError
 from pyspec.executor.laid import Arrays
 from pyspec.model import Measurement
 from pyspec.model.data.checksum import checksums
@@ -51,13 +50,6 @@ class Cases:
         """The k-th, whose values are looked at."""
         return self.measured[0 if len(self.measured) == 1 else k]
 
-    def seen(self, k: int) -> Measurement | None:
-        """The same; None where it cannot be fitted."""
-        try:
-            return self.measurement(k)
-        except PyspecError:
-            return None
-
     def given(self, k: int) -> Mapping[str, float]:
         """The k-th values in place of those of the model: starts, and those of fixed parameters."""
         return self.values[0 if len(self.values) == 1 else k]
@@ -87,13 +79,21 @@ class Listed(tuple[Measurement, ...]):
         """As of :meth:`Measured.arrays`. Series may differ from `like` only in their data: C sums
         them in other ways if weights are constant along an axis."""
         assert like.data is not None
-        given, shape = list(self[places.start : places.stop]), like.data.shape
-        alike = _SAME(like), np.ndarray, shape
-        able = [(_SAME(one), type(one.data), np.shape(one.data)) == alike for one in given]
+        given, same, shape = list(self[places.start : places.stop]), _SAME(like), like.data.shape
+        able = [
+            type(one.data) is np.ndarray and one.data.shape == shape and _SAME(one) == same
+            for one in given
+        ]
         differ = [
             name
             for name in ("weight", "keep")
-            if any(getattr(one, name) is not getattr(like, name) for one in compress(given, able))
+            if any(
+                map(
+                    is_not,
+                    map(attrgetter(name), compress(given, able)),
+                    repeat(getattr(like, name)),
+                )
+            )
         ]
         if differ:
             able = [

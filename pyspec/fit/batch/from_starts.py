@@ -22,6 +22,7 @@ from pyspec.fit.solve.methods import How
 from pyspec.fit.solve.native import NativeSolver
 from pyspec.fit.solve.stages import run_fit
 from pyspec.fit.starts import Ended, drawn_starts, first_error, with_starts
+from pyspec.model import Measurement
 from pyspec.plan import CompiledModel
 
 
@@ -52,11 +53,11 @@ class Starts(Batch[Ended]):
     def n_first(self) -> int:
         return int(self.first == 0)
 
-    def template(self) -> tuple[CompiledModel, str] | None:
+    def template(self) -> tuple[CompiledModel, Measurement, str] | None:
         problem = self.problem
         if problem.only is None or problem.without or self.progress not in (None, False):
             return None
-        return problem.compiled, problem.backend
+        return problem.compiled, problem.measurement, problem.backend
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "progress": None, "best": None}

@@ -91,7 +91,9 @@ class InC:
         self.sizes = np.array([of_data.limits[name].unit for name in names], dtype=np.float64)
 
     @classmethod
-    def of(cls, cases: Cases, how: How, compiled: CompiledModel, backend: str) -> InC | None:
+    def of(
+        cls, cases: Cases, how: How, compiled: CompiledModel, like: Measurement, backend: str
+    ) -> InC | None:
         """Those of a model; None where Python takes part in each of them."""
         if (
             how.methods != (NATIVE,)
@@ -104,8 +106,7 @@ class InC:
             outline = compiled.outline
             if outline is None or outline.has_free or outline.is_idle or compiled.jumps:
                 return None
-            like = next((one for one in map(cases.seen, range(len(cases))) if one), None)
-            if like is None or type(like.data) is not np.ndarray or like.loss != "squares":
+            if type(like.data) is not np.ndarray or like.loss != "squares":
                 return None
             arrays, _ = cases.arrays(range(1), like, 1)
             read = with_arrays(like, arrays, 0)
@@ -169,10 +170,10 @@ class InC:
                     raise_status(-status, "many fits")
                 seconds = time.perf_counter() - start
                 solved.seconds += seconds
+                now, new = begin + done, last - done
                 if status == _AGAIN:
                     budget = max(1, int(budget * min(4.0, PATIENCE / max(seconds, 1e-6))))
-                now = begin + done
-                new = solved.n_ended(now, begin + last)
+                    new = solved.n_ended(now, begin + last)
                 solved.evaluations += (int(many["n_beside"][0]), int(many["n_alone"][0]))
                 many["n_beside"] = many["n_alone"] = 0
                 yield now, solved.made_of(slice(now, now + new))

@@ -26,7 +26,7 @@ from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.methods import NATIVE, check_linear
 from pyspec.fit.solve.native import NativeSolver, native_options
 from pyspec.formula import op_of
-from pyspec.model import Model
+from pyspec.model import Measurement, Model
 from pyspec.plan import CompiledModel, compile_model
 
 Array = npt.NDArray[np.float64]
@@ -41,6 +41,7 @@ class ModelBatch(Batch[Kind]):
     Attributes
     ----------
     model : nobody changes it
+    like : a measurement from which those of the fits differ
     kind : what is kept of a fit
     n_starts : of each fit
     row : of the data of case 0 in a series
@@ -49,6 +50,7 @@ class ModelBatch(Batch[Kind]):
     """
 
     model: Model
+    like: Measurement
     backend: str
     kind: type[Kind]
     n_starts: int = 1
@@ -71,8 +73,8 @@ class ModelBatch(Batch[Kind]):
     def __getstate__(self) -> dict[str, Any]:
         return {name: one for name, one in super().__getstate__().items() if name != "compiled"}
 
-    def template(self) -> tuple[CompiledModel, str] | None:
-        return None if self.n_starts > 1 else (self.compiled, self.backend)
+    def template(self) -> tuple[CompiledModel, Measurement, str] | None:
+        return None if self.n_starts > 1 else (self.compiled, self.like, self.backend)
 
     def begin_part(self) -> None:
         """Raises :class:`ModelError` where this process lacks a function of the model: then no fit

@@ -104,13 +104,14 @@ def fit_many(
         cases=cases,
         how=how,
         model=compiled.model,
+        like=given[0],
         backend=chosen,
         kind=OneFit,
         n_starts=n_starts,
         start_seeds=range(seed, seed + len(cases)),
     )
     batch.compiled = compiled
-    return _run(batch, given[0], progress, client, n_workers)
+    return _run(batch, progress, client, n_workers)
 
 
 @answered
@@ -214,11 +215,12 @@ def bootstrap(
         cases=Cases(drawn, [best]),
         how=how,
         model=problem.model,
+        like=measurement,
         backend=problem.backend,
         kind=OneFit,
         rivals=result._rivals,
     )
-    return _run(batch, measurement, progress, client, n_workers)
+    return _run(batch, progress, client, n_workers)
 
 
 def _as_noise(residuals: Array, n_free: int) -> Array:
@@ -234,14 +236,13 @@ def _as_noise(residuals: Array, n_free: int) -> Array:
 
 def _run(
     batch: ModelBatch[OneFit],
-    first: Measurement,
     progress: Any,
     client: Any,
     n_workers: int | None,
 ) -> ManyFits:
-    """All fits, in their order; `first` is the measurement of one of them."""
+    """All fits, in their order."""
     label = batch.model.name
-    if source_of(first.data) is not None:
+    if source_of(batch.like.data) is not None:
         raise FitError(
             f"{label}: many fits need their data in memory, these are by reference; give "
             "np.asarray(data), or call fit_model for each"

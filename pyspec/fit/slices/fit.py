@@ -115,6 +115,7 @@ def fit_slices(
         cases=Cases(Rows(series), [dict(one) for one in starts] or [{}]),
         how=how,
         model=model,
+        like=first.measurement,
         backend=first.backend,
         kind=SliceFit,
         n_starts=n_starts,
