@@ -136,7 +136,8 @@ def copies(
     found[:, : n_bytes // 8] = np.frombuffer(memory, np.int64, n_bytes // 8)
     moved = (begins - address_in(memory))[:, None]
     for words in addresses:
-        found[:, words] += moved
+        own = found[:, words]
+        own += moved
     return found, begins
 
 

@@ -36,6 +36,7 @@ from pyspec.fit.results.table import (
 )
 from pyspec.fit.single import fit_trace
 from pyspec.model import Measurement, Model
+from pyspec.model.build.check import free_names
 from pyspec.model.data.windows import slice_of
 from pyspec.model.plugins import handed
 from pyspec.model.show import html_table
@@ -111,7 +112,8 @@ class SliceResults(Fits[SliceFit], Told, Measured):
     ) -> None:
         self.fits = fits
         self._model = model
-        self.names, self.free_names = tuple(model.parameters), model.opt_param_names
+        parameters = model.parameters
+        self.names, self.free_names = tuple(parameters), free_names(parameters)
         self._series = series
         self.time = time
         self.backend = backend
