@@ -28,7 +28,7 @@ def address(array: npt.NDArray[np.generic]) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def address_in(memory: Any) -> int:
+def address_in(memory: bytearray | npt.NDArray[np.generic]) -> int:
     """Where memory begins that lies in one piece and may be written to."""
     return addressof(_first_byte(memory))
 
