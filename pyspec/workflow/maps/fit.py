@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -77,7 +77,7 @@ def fit_map(
     block_size: int | None = None,
     progress: bool | Callable[[int, int], object] | None = None,
     **options: Unpack[MapOptions],
-) -> xarray.Dataset:
+) -> Any:  # a Dataset, of which its own types refuse `found["a"].plot()`
     """Fits a model of one spectrum to every spectrum of a map, and writes the results as it goes.
 
     The map is fitted in blocks of some thousand spectra, each a task of dask that writes its
