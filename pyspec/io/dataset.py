@@ -48,7 +48,7 @@ class Dataset(Suggesting):
     source: str = ""
     notes: tuple[str, ...] = ()
     errors: Array | None = None
-    meta: Mapping[str, object] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         data, dims = _held(self.data), tuple(self.dims)
@@ -214,7 +214,7 @@ class Dataset(Suggesting):
             notes = (*notes, f"{dim} shifted by {step:g} {self.units.get(dim, '')}".rstrip())
         return replace(self, axes=axes, notes=notes)
 
-    def for_file(self) -> dict[str, object]:
+    def for_file(self) -> dict[str, Any]:
         """The arguments of a File: ``File(project, **dataset.for_file())``.
 
         Raises :class:`DataError` where axes besides time and energy are left.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -128,7 +129,7 @@ def check_archive(path: Path) -> None:
 @answered
 def load_archive(
     path: str | Path, *, skip: bool = False
-) -> tuple[list[Tree], Arrays, Report | None]:
+) -> tuple[list[dict[str, Any]], dict[str, npt.NDArray[Any]], Report | None]:
     """All fits of an archive in the order they were saved, the arrays that they share, and a
     report. The report is None unless `skip` is True and the archive is damaged: then a process with
     limited memory and time reads item by item and leaves out the damaged ones.

@@ -129,7 +129,7 @@ def load_fit(
     fit_type: str | None = None,
     file: str | None = None,
     damaged: str = "raise",
-    data: Data | None = None,
+    data: object = None,
 ) -> Any:
     """The last fit of an archive, of that model, type and file if given: a :class:`FitResult`, or
     :class:`SliceResults`. `data` are those of a fit that was saved without; `damaged` as of
@@ -143,7 +143,7 @@ def _loaded(
     names: Mapping[str, str | None],
     damaged: str,
     last: bool = False,
-    data: Data | None = None,
+    data: object = None,
 ) -> tuple[FitResult | SliceResults, ...]:
     """The fits of these names, where they are given: all, or at least the last of them."""
     if damaged not in ("raise", "skip"):
@@ -156,7 +156,7 @@ def _loaded(
 
 
 def fits_of(
-    path: str | Path, wanted: Wanted, damaged: str = "raise", data: Data | None = None
+    path: str | Path, wanted: Wanted, damaged: str = "raise", data: object = None
 ) -> tuple[FitResult | SliceResults, ...]:
     """The fits of an archive that are wanted. Of a damaged one all that have the texts, where the
     last of them was wanted.
@@ -190,7 +190,7 @@ def _restored(
     path: str | Path,
     record: Record,
     arrays: Arrays,
-    data: Data | None,
+    data: object,
 ) -> FitResult | SliceResults:
     try:
         own = arrays.get(record["data_sha256"])

@@ -38,7 +38,7 @@ class Recorded:
     functions that are not registered, or data that are gone."""
 
     record: Record
-    data: Data | None
+    data: object
     fixed: Mapping[str, float] | None = None
 
     def __getstate__(self) -> dict[str, object]:

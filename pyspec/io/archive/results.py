@@ -30,7 +30,6 @@ from pyspec.io.archive.contents import NAMED
 from pyspec.io.archive.fields import Record, Samples
 from pyspec.io.archive.fit_record import ARRAYS, AT, BY_NAME, NUMBERS, OF_ENDING, TEXTS
 from pyspec.io.archive.problems import Recorded, RecordedSlice, table_of
-from pyspec.model.data.checksum import Data
 from pyspec.model.data.digest import checksum_of
 from pyspec.model.sizes import unit_of
 from pyspec.plan.start import Limits
@@ -38,7 +37,7 @@ from pyspec.plan.start import Limits
 Array = npt.NDArray[np.float64]
 
 
-def result_of(record: Record, data: Data | None) -> FitResult | SliceResults:
+def result_of(record: Record, data: object) -> FitResult | SliceResults:
     """The fit of a record, and of its data where they are known. What depends on the model is made
     when it is asked for.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ Decode = Callable[[tuple[int, int]], bytes | npt.NDArray[np.uint8]]
 _DEFLATE, _SHUFFLE = 1, 2
 
 
+@dataclass(frozen=True)
 class ChunkReader:
     """Rows of an array (n_time, n_energy) of chunks (rows, columns) of one type.
 
@@ -32,23 +34,18 @@ class ChunkReader:
     then reads the rows, or raises its own error.
     """
 
-    def __init__(
-        self,
-        shape: tuple[int, ...],
-        chunk: tuple[int, ...],
-        dtype: np.dtype[np.generic],
-        decode: Decode,
-    ) -> None:
-        self._shape, self._chunk = shape, chunk
-        self._dtype, self._decode = dtype, decode
+    shape: tuple[int, ...]
+    chunk: tuple[int, ...]
+    dtype: np.dtype[np.generic]
+    decode: Decode
 
     def read(self, begin: int, end: int) -> npt.NDArray[np.generic]:
         """Rows from begin to end - 1."""
-        rows, columns = self._chunk
-        found = np.empty((end - begin, self._shape[1]), self._dtype)
-        across = range(-(-self._shape[1] // columns))
+        rows, columns = self.chunk
+        found = np.empty((end - begin, self.shape[1]), self.dtype)
+        across = range(-(-self.shape[1] // columns))
         for i, j in product(range(begin // rows, -(-end // rows)), across):
-            chunk = np.frombuffer(self._decode((i, j)), self._dtype).reshape(self._chunk)
+            chunk = np.frombuffer(self.decode((i, j)), self.dtype).reshape(self.chunk)
             first, last = max(begin, i * rows), min(end, (i + 1) * rows)
             place = found[first - begin : last - begin, j * columns : (j + 1) * columns]
             place[...] = chunk[first - i * rows : last - i * rows, : place.shape[1]]
