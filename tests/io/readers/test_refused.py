@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from zipfile import ZipFile
 
 import h5py
 import numpy as np
@@ -34,6 +35,10 @@ def put(path: Path, content: object) -> None:
         path.write_bytes(content)
     elif isinstance(content, np.ndarray):
         np.save(path, content)
+    elif isinstance(content, Mapping) and path.suffix == ".zip":
+        with ZipFile(path, "w") as archive:
+            for name, text in content.items():
+                archive.writestr(name, text)
     elif isinstance(content, Mapping) and path.suffix == ".npz":
         np.savez(path, **content)
     elif isinstance(content, Mapping):
@@ -68,6 +73,8 @@ def put(path: Path, content: object) -> None:
         ("nowhere/a.csv", None, {}, "there is no folder"),
         (".", None, {}, r"is a folder; give a file of it.*data\.csv"),
         ("~nobody0/a.csv", None, {}, r"~nobody0/a\.csv: is no path of a file"),
+        ("http://host/a.csv", None, {}, "http://host/a.csv: is an address, not a path"),
+        ("a.zip", {"notes.txt": "words"}, {}, "is a zip archive with notes.txt; unpack it"),
         ("a.dat", bytes(range(256)) * 8, {}, r"a\.dat: this is no text and no format"),
         ("a.bin", b"\x1f\x8b\x08\x00", {}, "is compressed, which is not read; unpack it first"),
         ("a.bin", b"%PDF-1.7", {}, "is a PDF"),
@@ -84,7 +91,7 @@ def test_what_is_not_read(
         put(tmp_path / beside, text)
     put(tmp_path / name, content)
     with pytest.raises(DataError, match=message):
-        read(name if name[0] == "~" else tmp_path / name, **options)  # type: ignore[arg-type]
+        read(name if name[0] in "~h" else tmp_path / name, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".h5"])
