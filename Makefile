@@ -99,8 +99,8 @@ check-wheels: .venv/wheels.stamp
 # Threads that share a fit, under the thread sanitizer.
 check-threads: .venv/dev.stamp
 	$(BIN)/cmake -S . -B build/threads $(CMAKE_FLAGS) -DPYSPEC_THREADS=ON
-	$(BIN)/cmake --build build/threads --parallel $(JOBS) --target test_team test_span
-	build/threads/test_team && build/threads/test_span
+	$(BIN)/cmake --build build/threads --parallel $(JOBS) --target test_team test_span test_beside
+	build/threads/test_team && build/threads/test_span && build/threads/test_beside
 
 # The unit tests in C for arm64, run by an emulator that is slow: apt install gcc-aarch64-linux-gnu
 # libc6-dev-arm64-cross qemu-user. Skipped where these are absent.
