@@ -22,14 +22,23 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bench.measure import arguments_of, machine, print_machine, print_rows, write_json
 from bench.problems.start_models import Array, StartModel, start_models, well_posed
 from pyspec.errors import PyspecError
 from pyspec.fit import fit_model
 
+Places = npt.NDArray[np.intp]
+
 #: What a success must hold, as the solver's page says.
 FIRST_ORDER, LOST, WEAK, RISE = 1e-3, 1e-12, 1e-4, 1e-2
+
+#: A parameter is at a bound within this share of the interval of its bounds.
+NEAR = 1e-6
+
+#: Parts of a way off a bound, in its own units, and a fall of chi², in variances of a point.
+RUNGS, FALL = (1e-3, 3e-3, 1e-2), 1e-5
 
 #: A chi² this near to the best one, relative to it, is the same optimum.
 SAME = 1e-6
@@ -73,25 +82,53 @@ class Reference:
             return "column of zeros"
         scaled = slopes / size
         downhill = scaled.T @ residual
-        low = np.array([values[n] <= self.bounds[n][0] for n in names])
-        high = np.array([values[n] >= self.bounds[n][1] for n in names])
-        held = (low & (downhill < 0.0)) | (high & (downhill > 0.0))
-        free = np.flatnonzero(~held)
-        if not free.size:
-            return ""
+        place = np.array([values[n] for n in names])
+        lower, upper = np.array([self.bounds[n] for n in names]).T
+        near = NEAR * np.where(np.isfinite(upper - lower), upper - lower, 0.0)
+        low, high = place <= lower + near, place >= upper - near
+        pushed = (low & (downhill < 0.0)) | (high & (downhill > 0.0))
+        neutral = (low | high) & (np.abs(downhill) < FIRST_ORDER * np.sqrt(variance))
+        free = np.flatnonzero(~pushed & ~neutral)
+        given = values, scaled, size, residual, variance
+        why = self._judge_these(*given, free, 0) if free.size else ""
+        # A mixture of two parameters at bounds may be blocked both ways although each of them is
+        # free to move: each is judged with those that no bound holds.
+        for k in np.flatnonzero(neutral):
+            why = why or self._judge_these(*given, np.append(free, k), 1 if low[k] else -1)
+        return why
+
+    def _judge_these(
+        self,
+        values: Mapping[str, float],
+        scaled: Array,
+        size: Array,
+        residual: Array,
+        variance: float,
+        free: Places,
+        inward: int,
+    ) -> str:
+        """The same of some parameters, while the others stay. `inward` is 0, or the sign of the way
+        off the bound that the last of them is at."""
+        names = self.model.names
         u, singular, vt = np.linalg.svd(scaled[:, free], full_matrices=False)
         if singular[-1] < LOST * singular[0]:
             # A slope of 0 at a bound: there the second order decides, all the way to the bounds.
             step = vt[-1] / size[free]
-            if not (low | high)[free][np.abs(vt[-1]) > 1e-5].any():
+            if not inward or abs(vt[-1, -1]) < 1e-5:
                 return "rank"
             span = np.array([np.ptp(self.bounds[names[k]]) for k in free])
             longest = np.min(span / np.maximum(np.abs(step), 1e-300))
             if not np.isfinite(longest) or self._is_flat(values, step * longest, free, variance):
                 return "rank"
+        if inward and singular[-1] < WEAK * singular[0] and abs(vt[-1, -1]) > 1e-5:
+            off = vt[-1] / size[free] * np.sign(vt[-1, -1]) * inward
+            if self._falls(values, off / np.abs(off[-1]), free, variance):
+                return "saddle"
         sound = singular > LOST * singular[0]
-        distance = float(np.linalg.norm((u.T @ residual)[sound]) / np.sqrt(variance))
-        if distance > FIRST_ORDER:
+        along = (u.T @ residual)[sound]
+        distance = float(np.linalg.norm(along) / np.sqrt(variance))
+        is_outward = (vt[sound, -1] @ (along / singular[sound])) * inward < 0.0
+        if distance > FIRST_ORDER and not is_outward:
             return f"first order: {distance:.1e} standard errors"
         for value, direction in zip(singular, vt, strict=True):
             if value < WEAK * singular[0] and self._is_flat(
@@ -99,6 +136,17 @@ class Reference:
             ):
                 return "flat direction"
         return ""
+
+    def _falls(
+        self, values: Mapping[str, float], step: Array, free: Places, variance: float
+    ) -> bool:
+        """Whether chi² falls along a step, near its begin or farther on."""
+        base, names = self.chisqr(values), [self.model.names[k] for k in free]
+        for share in RUNGS:
+            moved = {n: values[n] + share * change for n, change in zip(names, step, strict=True)}
+            if self.chisqr({**values, **moved}) < base - FALL * variance:
+                return True
+        return False
 
     def _is_flat(
         self, values: Mapping[str, float], step: Array, free: Array, variance: float

@@ -33,7 +33,7 @@ typedef struct ways {
     reduction reduced;
     way_back back;
     double slight;
-    int64_t n_groups, turn, has_back, is_valley, came_back;
+    int64_t n_groups, turn, has_back, is_valley, came_back, has_reduced;
     double *theta, *normal, *factor; /* of what was found */
     double *group;                   /* [n] the group of each parameter, from 1 on; 0: none */
     double *held;                    /* [n] 1 for all of these */
@@ -267,9 +267,9 @@ static int begin_other_way(pyspec_search *q)
     pyspec_solver *s = q->solver;
     restore(q);
     w->came_back = 0;
-    if (!has_linear(q) || !pyspec_is_in_doubt(s, w->scratch))
+    if (w->has_reduced || !has_linear(q) || !pyspec_is_in_doubt(s, w->scratch))
         return finish(q);
-    w->slight = SLIGHT * s->chisqr / (double)(s->n_points > s->n ? s->n_points - s->n : 1);
+    w->has_reduced = 1;
     if (q->reduces == PYSPEC_SEARCH_BACK)
         return try_from(q, WAY_OTHER, q->start, TRIAL_NFEV);
     if (is_at_limit(q))
@@ -294,13 +294,29 @@ static int try_next_group(pyspec_search *q)
     return try_from(q, WAY_OUT, w->start, TRIAL_NFEV);
 }
 
+/* The ways out of where the fit has come to. */
+static int begin_round(pyspec_search *q)
+{
+    const pyspec_solver *s = q->solver;
+    const int64_t n = s->n;
+    ways *w = ways_of(q);
+    keep(q);
+    w->slight = SLIGHT * s->chisqr / (double)(s->n_points > n ? s->n_points - n : 1);
+    w->has_back = w->turn = 0;
+    if (s->end != PYSPEC_END_CONVERGED && s->end != PYSPEC_END_DEGENERATE)
+        return begin_other_way(q);
+    pyspec_root(s->normal, n + 1, s->needs_factor == 2, w->factor, w->scratch);
+    find_groups(q);
+    find_back(q);
+    return try_next_group(q);
+}
+
 static int begin(pyspec_search *q)
 {
     pyspec_solver *s = q->solver;
-    const int64_t n = s->n;
     ways *w = ways_of(q);
     *w = (ways){.found.max_nfev = s->max_nfev};
-    divide_ways(w, n, q->work);
+    divide_ways(w, s->n, q->work);
     if (q->reduces == PYSPEC_SEARCH_REDUCED) {
         q->way = WAY_REDUCED;
         q->best = s->chisqr = HUGE_VAL;
@@ -309,15 +325,8 @@ static int begin(pyspec_search *q)
         return pyspec_reduce_begin(&w->reduced, s, w->memory, q->eliminated, q->linear, MOST_POINTS,
                                    q->is_counts != 0);
     }
-    keep(q);
     q->best = s->chisqr;
-    w->slight = SLIGHT * s->chisqr / (double)(s->n_points > n ? s->n_points - n : 1);
-    if (s->end != PYSPEC_END_CONVERGED && s->end != PYSPEC_END_DEGENERATE)
-        return begin_other_way(q);
-    pyspec_root(s->normal, n + 1, s->needs_factor == 2, w->factor, w->scratch);
-    find_groups(q);
-    find_back(q);
-    return try_next_group(q);
+    return begin_round(q);
 }
 
 /* What comes after a run that has ended. */
@@ -333,13 +342,9 @@ static int go_on(pyspec_search *q)
         if (!is_better(q))
             return try_next_group(q);
         w->has_back = 0;
-        if (is_trial_limit)
-            return try_from(q, WAY_OUT_END, s->theta, w->found.max_nfev);
-        keep(q);
-        return begin_other_way(q);
+        return is_trial_limit ? try_from(q, WAY_OUT_END, s->theta, w->found.max_nfev) : begin_round(q);
     case WAY_OUT_END:
-        keep(q);
-        return begin_other_way(q);
+        return begin_round(q);
     case WAY_REDUCED:
         if (q->reduces == PYSPEC_SEARCH_REDUCED)
             return finish(q);
@@ -349,9 +354,10 @@ static int go_on(pyspec_search *q)
     case WAY_OTHER:
         if (!is_better(q))
             return finish_with_found(q);
-        if (is_trial_limit)
-            return try_from(q, WAY_OTHER_END, s->theta, w->found.max_nfev);
-        return finish(q);
+        w->has_back = 0;
+        return is_trial_limit ? try_from(q, WAY_OTHER_END, s->theta, w->found.max_nfev) : begin_round(q);
+    case WAY_OTHER_END:
+        return begin_round(q);
     default:
         return finish(q);
     }
