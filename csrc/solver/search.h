@@ -46,8 +46,4 @@ PYSPEC_API int pyspec_search_stop(pyspec_search *search);
 PYSPEC_API int pyspec_judge(const pyspec_solver *solver, pyspec_end *end, const double *sizes,
                             const pyspec_part *parts, int64_t n_parts, pyspec_team *team);
 
-/* lm_judge.c: the same of an ending that pyspec_end_of has found. */
-int pyspec_look_closer(const pyspec_solver *solver, pyspec_end *end, const double *sizes, const pyspec_part *parts,
-                       int64_t n_parts, pyspec_team *team);
-
 #endif

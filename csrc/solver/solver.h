@@ -197,6 +197,10 @@ void pyspec_root(const double *triangle, int64_t order, int is_factor, double *f
 int pyspec_is_weak(const pyspec_solver *s, const int64_t *held, double *work);
 int pyspec_is_in_doubt(const pyspec_solver *s, double *work);
 
+/* lm_judge.c: what pyspec_judge does with an ending that pyspec_end_of has found. */
+int pyspec_look_closer(const pyspec_solver *s, pyspec_end *end, const double *sizes, const pyspec_part *parts,
+                       int64_t n_parts, pyspec_team *team);
+
 /* lm_singular.c: singular values of n columns of m numbers each, the largest first, and of each the direction, a row of
  * v. The columns become the combinations that these say. */
 void pyspec_singular(double *a, int64_t m, int64_t n, double *v, double *value);
