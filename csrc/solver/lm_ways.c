@@ -2,7 +2,8 @@
  * as sharp as a step between two samples, and a shape at which two parameters mean the same. One of these parameters
  * goes back to its start, the others stay, and the fit continues from there. The first better fit is taken. If none is
  * better, or the fit creeps or stalls, heights that began far off may have sent places and widths astray. The fit then
- * begins once more, with heights eliminated. Both ways end if they come back to the known optimum. */
+ * begins once more, with heights eliminated. Both ways end if they come back to the known optimum. A new optimum may sit
+ * in a trap, too: the ways out of it are tried next. */
 #include "solver/reduce.h"
 #include "solver/search.h"
 
@@ -33,7 +34,7 @@ typedef struct ways {
     reduction reduced;
     way_back back;
     double slight;
-    int64_t n_groups, turn, has_back, is_valley, came_back, has_reduced;
+    int64_t n_groups, turn, has_back, is_valley, came_back, has_reduced, is_new;
     double *theta, *normal, *factor; /* of what was found */
     double *group;                   /* [n] the group of each parameter, from 1 on; 0: none */
     double *held;                    /* [n] 1 for all of these */
@@ -112,11 +113,19 @@ static int finish(pyspec_search *q)
     return PYSPEC_FIT_DONE;
 }
 
-/* Ends with what was found. */
-static int finish_with_found(pyspec_search *q)
+static int begin_round(pyspec_search *q);
+
+/* Ends with what the solver has, or goes on from there if that is new. */
+static int end_round(pyspec_search *q)
+{
+    return ways_of(q)->is_new ? begin_round(q) : finish(q);
+}
+
+/* The same with what was found. */
+static int end_with_found(pyspec_search *q)
 {
     restore(q);
-    return finish(q);
+    return end_round(q);
 }
 
 /* Directions of the columns of what was found, scaled to length 1, that have a length. Returns how many there are. */
@@ -268,8 +277,9 @@ static int begin_other_way(pyspec_search *q)
     restore(q);
     w->came_back = 0;
     if (w->has_reduced || !has_linear(q) || !pyspec_is_in_doubt(s, w->scratch))
-        return finish(q);
+        return end_round(q);
     w->has_reduced = 1;
+    w->slight = SLIGHT * s->chisqr / (double)(s->n_points > s->n ? s->n_points - s->n : 1);
     if (q->reduces == PYSPEC_SEARCH_BACK)
         return try_from(q, WAY_OTHER, q->start, TRIAL_NFEV);
     if (is_at_limit(q))
@@ -302,7 +312,7 @@ static int begin_round(pyspec_search *q)
     ways *w = ways_of(q);
     keep(q);
     w->slight = SLIGHT * s->chisqr / (double)(s->n_points > n ? s->n_points - n : 1);
-    w->has_back = w->turn = 0;
+    w->has_back = w->turn = w->is_new = 0;
     if (s->end != PYSPEC_END_CONVERGED && s->end != PYSPEC_END_DEGENERATE)
         return begin_other_way(q);
     pyspec_root(s->normal, n + 1, s->needs_factor == 2, w->factor, w->scratch);
@@ -342,22 +352,28 @@ static int go_on(pyspec_search *q)
         if (!is_better(q))
             return try_next_group(q);
         w->has_back = 0;
-        return is_trial_limit ? try_from(q, WAY_OUT_END, s->theta, w->found.max_nfev) : begin_round(q);
+        w->is_new = 1;
+        if (is_trial_limit)
+            return try_from(q, WAY_OUT_END, s->theta, w->found.max_nfev);
+        keep(q);
+        return begin_other_way(q);
     case WAY_OUT_END:
-        return begin_round(q);
+        keep(q);
+        return begin_other_way(q);
     case WAY_REDUCED:
         if (q->reduces == PYSPEC_SEARCH_REDUCED)
             return finish(q);
         if (!(s->chisqr < w->found.chisqr - w->slight))
-            return finish_with_found(q);
+            return end_with_found(q);
         return try_from(q, WAY_OTHER, s->theta, TRIAL_NFEV);
     case WAY_OTHER:
         if (!is_better(q))
-            return finish_with_found(q);
+            return end_with_found(q);
         w->has_back = 0;
-        return is_trial_limit ? try_from(q, WAY_OTHER_END, s->theta, w->found.max_nfev) : begin_round(q);
+        w->is_new = 1;
+        return is_trial_limit ? try_from(q, WAY_OTHER_END, s->theta, w->found.max_nfev) : end_round(q);
     case WAY_OTHER_END:
-        return begin_round(q);
+        return end_round(q);
     default:
         return finish(q);
     }
