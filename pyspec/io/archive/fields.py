@@ -4,10 +4,13 @@ each field is. What was None when it was saved is missing."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
 
 Array = npt.NDArray[np.float64]
 
