@@ -1,5 +1,4 @@
-"""Solves for the free amplitudes of one file, or of several with amplitudes in common: one
-spectrum, or one trace, for all of them.
+"""Solves for the free amplitudes of one file, or of several files that share a spectrum or a trace.
 
 A shared amplitude is solved for from the data of all its files. At each energy (or time) the basis
 functions of the files are stacked below each other. With the points of file f in the rows f,

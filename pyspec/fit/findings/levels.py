@@ -1,5 +1,5 @@
-"""What is looked for in a fit of one file, or of several under the names of a project: at its end,
-in its residual, by further fits."""
+"""The checks of a fit by level: at its end, in its residual, by further fits. A joint fit has the
+checks of each of its files, with the names of the project."""
 
 from __future__ import annotations
 

@@ -272,8 +272,8 @@ class NativeSolver:
         return begin, begin + at.ending
 
     def copies(self, n: int, is_scaled: bool) -> tuple[Ints, Ints, Ints]:
-        """The memory of so many solvers like this one, and (n,) where C finds each, and what it is
-        to say of its ending."""
+        """The memory of n solvers like this one. (n,) addresses of the solvers, and of their
+        endings."""
         self.ask_for_end(1, is_scaled)
         at = self._places
         of_end = words_of("pyspec_end", _END_ARRAYS, at.ending // 8)
@@ -338,9 +338,9 @@ class NativeSolver:
 
 
 class _Places(NamedTuple):
-    """Where in the memory of a solver of n parameters things begin, in bytes: behind the state and
-    theta the bounds, the point that is looked at, its sums, those at the best point, the ending
-    with its arrays and its work memory, and the work memory of the fit."""
+    """Where the parts of a solver's memory begin, in bytes. The state and theta come first. The
+    bounds follow, then the trial point, its sums and those at the best point. The ending with its
+    arrays is next. Work memory of the ending and of the fit comes last."""
 
     lower: int
     trial: int
