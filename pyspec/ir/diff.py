@@ -31,8 +31,8 @@ def diff(old: GraphIR, new: GraphIR) -> list[str]:
 def contents(old: GraphIR, new: GraphIR) -> list[str]:
     """The same without numbers and source order."""
     lines = [
-        f"{what}: {was} -> {now}"
-        for what, was, now in (
+        f"{label}: {was} -> {now}"
+        for label, was, now in (
             ("name", old.name, new.name),
             ("domain", old.domain.name, new.domain.name),
         )

@@ -23,7 +23,7 @@ def to_dot(graph: GraphIR) -> str:
     lines = [f"digraph {_quoted(graph.name or 'model')} {{", "  rankdir=LR;"]
     for node in graph.nodes:
         shape, colour = LOOKS.get(node.kind, ("box", "#ffffff"))
-        more = said(node)
+        more = node_details(node)
         label = _quoted(f"{node.name}\\n{more}" if more else node.name)
         look = f'shape={shape}, style=filled, fillcolor="{colour}"'
         lines.append(f"  n{node.id} [label={label}, {look}];")
@@ -31,7 +31,7 @@ def to_dot(graph: GraphIR) -> str:
     return "\n".join([*lines, "}"])
 
 
-def said(node: GraphNode) -> str:
+def node_details(node: GraphNode) -> str:
     """What a picture says of a node besides its name: expression, function or value. Of a function
     by formula its name."""
     if node.value is not None:

@@ -35,7 +35,7 @@ class Frozen:
                 object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[object, ...]:
-        own = [getattr(self, one.name) for one in fields(self)]  # type: ignore[arg-type]
+        own = [getattr(self, field.name) for field in fields(self)]  # type: ignore[arg-type]
         return type(self), tuple(dict(x) if isinstance(x, Mapping) else x for x in own)
 
 
@@ -80,7 +80,7 @@ def digest_of(data: object) -> str:
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, tuple[Item, ...]]:
     """Key → the items that have it, in their order."""
-    found: dict[Key, list[Item]] = {}
-    for one in items:
-        found.setdefault(key(one), []).append(one)
-    return {one: tuple(of_one) for one, of_one in found.items()}
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return {shared: tuple(members) for shared, members in groups.items()}

@@ -192,7 +192,7 @@ class GraphNode(Frozen):
             "cycle": None if self.cycle is None else list(self.cycle),
             "axis": self.axis,
             "positive": self.positive,
-            "zero": [[plain_numbers(float(end)) for end in one] for one in self.zero],
+            "zero": [[plain_numbers(float(end)) for end in interval] for interval in self.zero],
             "scope": self.scope,
             "where": self.where,
         }
@@ -238,8 +238,8 @@ class GraphIR(Frozen):
             self._freeze(nodes=tuple(self.nodes), edges=tuple(self.edges))
 
     def __repr__(self) -> str:
-        given = (("energy", self.energy), ("time", self.time), ("aux", self.aux))
-        axes = "".join(f"; {what} {axis.size}" for what, axis in given if axis is not None)
+        axes_by_name = (("energy", self.energy), ("time", self.time), ("aux", self.aux))
+        axes = "".join(f"; {name} {axis.size}" for name, axis in axes_by_name if axis is not None)
         return f"<GraphIR {self.name!r}: {len(self.nodes)} nodes{axes}>"
 
     @property
@@ -292,14 +292,14 @@ class GraphIR(Frozen):
 
         Whether a value is a spectrum follows from the kind: ENERGY is meant of parameters.
         """
-        found = [0] * len(self.nodes)
+        types = [0] * len(self.nodes)
         for number in self.order:
             kind = self.nodes[number].kind
             own = _STARTS.get(kind, 0) | _ALONG.get(self.nodes[number].axis, 0)
             for source in self.sources(number):
-                own |= found[source]
-            found[number] = own & ~AUX if kind is NodeKind.PROFILE_AVERAGE else own
-        return tuple(found)
+                own |= types[source]
+            types[number] = own & ~AUX if kind is NodeKind.PROFILE_AVERAGE else own
+        return tuple(types)
 
     @cached_property
     def free(self) -> tuple[GraphNode, ...]:

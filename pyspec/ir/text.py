@@ -120,7 +120,7 @@ def from_dict(data: Mapping[str, Any]) -> GraphIR:
     try:
         if unknown := data.keys() - _PARTS:
             raise ValueError(f"no part of a graph is called {sorted(unknown)[0]!r}")
-        nodes = [_node(**(part := one)) for one in data["nodes"]]
+        nodes = [_node(**(part := entry)) for entry in data["nodes"]]
         edges = []
         for part in data["edges"]:
             source, target, kind, position = part
@@ -139,16 +139,16 @@ def _node(
     id: int, kind: str, name: str, source_order: int, where: str = "", **data: Any
 ) -> GraphNode:
     """A node of plain data; None stands for a field that is not used."""
-    for field, given in (("name", name), ("where", where)):
-        if type(given) is not str:
-            raise ValueError(f"{field} is {given!r}")
+    for field, content in (("name", name), ("where", where)):
+        if type(content) is not str:
+            raise ValueError(f"{field} is {content!r}")
     for field, number in (("id", id), ("source_order", source_order)):
         if type(number) is not int:
             raise ValueError(f"{field} is {number!r}")
-    data = {key: given for key, given in data.items() if given is not None}
-    for key, given in data.items():
-        if type(given) not in _TYPES[key]:
-            raise ValueError(f"{key} is {given!r}")
+    data = {key: content for key, content in data.items() if content is not None}
+    for key, content in data.items():
+        if type(content) not in _TYPES[key]:
+            raise ValueError(f"{key} is {content!r}")
     if "value" in data:
         data["value"] = float(data["value"])
     if "bounds" in data:

@@ -113,15 +113,15 @@ class _Reader:
     def _spectrum(self, total: GraphNode) -> list[Component]:
         """The components of a spectrum, in file order."""
         orders: list[int] = []
-        found: list[Component] = []
+        components: list[Component] = []
         for node in self._summed(total):
-            found.append(self._component(node))
+            components.append(self._component(node))
             orders.append(node.source_order)
         for kernel in self.graph.of_kind(NodeKind.CONVOLUTION):
             if op_of(kernel.function_name).kind == "RESOLUTION":
                 above = [order for order in orders if order > kernel.source_order]
-                found.insert(len(above), self._component(kernel))
-        return found
+                components.insert(len(above), self._component(kernel))
+        return components
 
     def _summed(self, total: GraphNode) -> Iterator[GraphNode]:
         """The nodes of a sum in file order: a background that reads a sum stands above it."""
@@ -140,7 +140,7 @@ class _Reader:
     def _traces(self, node: GraphNode) -> list[Component]:
         """Laws and kernels of a sum of traces, or below a kernel, in file order."""
         traces = self.graph.into(node.id, EdgeKind.TRACE_INPUT)
-        rows = [one for one in traces if one.kind is NodeKind.CONVOLUTION]
+        rows = [trace for trace in traces if trace.kind is NodeKind.CONVOLUTION]
         above = []
         for law in reversed(traces[len(rows) :]):
             masked = law.kind is NodeKind.SUBCYCLE_MASK
@@ -157,12 +157,12 @@ class _Reader:
             raise self._refusal(f"{name!r} names no component; use letters, digits and '_'")
         if cycle is not None:
             self.cycles.append(cycle)
-        found: list[Par | None] = [None] * len(op.params)
+        pars: list[Par | None] = [None] * len(op.params)
         made = Component(name, function, (), node.where, 0 if cycle is None else cycle.turn)
         for edge in self.graph.inputs(node.id, EdgeKind.PARAM_INPUT):
             entry = self._entry(self.graph.nodes[edge.source])
-            found[edge.position] = self._argument(entry, made, op.params[edge.position])
-        return replace(made, pars=tuple(found))
+            pars[edge.position] = self._argument(entry, made, op.params[edge.position])
+        return replace(made, pars=tuple(pars))
 
     # ---- parameters
 
@@ -189,9 +189,9 @@ class _Reader:
 
     def _par(self, node: GraphNode) -> Par:
         """The parameter that a node says, with what moves it."""
-        known = self.pars.get(node.id)
-        if known is not None:
-            return known
+        earlier = self.pars.get(node.id)
+        if earlier is not None:
+            return earlier
         par = self.pars[node.id] = Par(node.name, node.name, where=node.where)
         par.vary = node.kind is NodeKind.OPT_PARAM
         par.scope = node.scope if par.vary else "static"
@@ -212,7 +212,7 @@ class _Reader:
             retell(par.dynamics)
         if node.id in self.profiles:
             traces = self.graph.into(self.profiles[node.id].id, EdgeKind.TRACE_INPUT)
-            components = [self._component(one) for one in reversed(traces)]
+            components = [self._component(trace) for trace in reversed(traces)]
             name, where = profile_name(par.name), components[0].where
             par.profile = Profile(par.name, name, components, where=where)
             retell(par.profile)
@@ -234,9 +234,9 @@ def _renamed(graph: GraphIR) -> GraphIR:
 
 def _bounded(graph: GraphIR, made: GraphIR) -> GraphIR:
     """The graph, with the bounds of a model for parameters that say nothing of theirs."""
-    known = {node.name: node.bounds for node in made.nodes}
+    bounds = {node.name: node.bounds for node in made.nodes}
     nodes = [
-        replace(n, bounds=known[n.name]) if n.bounds is None and n.name in known else n
+        replace(n, bounds=bounds[n.name]) if n.bounds is None and n.name in bounds else n
         for n in graph.nodes
     ]
     return replace(graph, nodes=tuple(nodes))

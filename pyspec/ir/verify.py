@@ -46,9 +46,9 @@ def verify(graph: GraphIR, given: bool = True) -> None:
     looked at its axes, no pass changes them, and it is evaluated outside of its bounds, too.
     """
     for rules in (_STRUCTURE, _SCOPE, _GIVEN if given else ()):
-        found = [str(violation) for rule in rules for violation in rule(graph)]
-        if found:
-            raise PlanError(f"graph {graph.name or '(unnamed)'}:\n  " + "\n  ".join(found))
+        violations = [str(violation) for rule in rules for violation in rule(graph)]
+        if violations:
+            raise PlanError(f"graph {graph.name or '(unnamed)'}:\n  " + "\n  ".join(violations))
 
 
 def _ids(graph: GraphIR) -> Iterator[Violation]:
@@ -72,8 +72,8 @@ def _payload(graph: GraphIR) -> Iterator[Violation]:
     for node in graph.nodes:
         fields, read, nothing = UNUSED[node.kind]
         if (unused := read(node)) != nothing:
-            for field, given, none in zip(fields, unused, nothing, strict=True):
-                if given != none:
+            for field, content, none in zip(fields, unused, nothing, strict=True):
+                if content != none:
                     yield Violation(node.name, f"a {node.kind.name} has no {field}", "leave it out")
         if node.vary != (node.kind is NodeKind.OPT_PARAM):
             rule = f"a {node.kind.name} with vary={node.vary}"
@@ -284,8 +284,8 @@ def _subcycles(graph: GraphIR) -> Iterator[Violation]:
             if node.cycle is not None and not node.arrays:
                 continue  # they follow from the time axis
             array = node.arrays.get(name, np.array(np.nan))
-            known = array.shape == shape and np.isfinite(array).all()
-            if set(node.arrays) != {name} or not known:
+            is_valid = array.shape == shape and np.isfinite(array).all()
+            if set(node.arrays) != {name} or not is_valid:
                 rule = f"its arrays are not one finite {name} for each time"
                 yield Violation(node.name, rule, f"give it {name} of shape {shape}")
             elif kind is NodeKind.SUBCYCLE_MASK and not np.isin(array, (0.0, 1.0)).all():

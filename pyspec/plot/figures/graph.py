@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyspec.errors import DataError
 from pyspec.ir import GraphIR, to_dot
-from pyspec.ir.dot import LOOKS, said
+from pyspec.ir.dot import LOOKS, node_details
 from pyspec.plot.figure import check_folder, matplotlib
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def draw_graph(graph: GraphIR) -> Figure:
                 boxstyle=style, facecolor=colour, edgecolor="#5f6368", linewidth=0.6,
             )
         )  # fmt: skip
-        text = "\n".join(_cut(line) for line in (node.name, said(node)) if line)
+        text = "\n".join(_cut(line) for line in (node.name, node_details(node)) if line)
         axes.text(x, y, text, ha="center", va="center", fontsize=7, parse_math=False)
     return figure
 
