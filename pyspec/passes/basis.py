@@ -39,18 +39,18 @@ _ABOVE = frozenset(
 
 @dataclass(frozen=True)
 class Part:
-    """One result: the functions that it is made of, by their nodes. `one` is the free amplitude
+    """One result: the functions that it is made of, by their nodes. `amplitude` is the free one
     that is 1 there; None for the rest, where amplitudes that are free are 0 and all others are as
     they are."""
 
     functions: frozenset[int]
-    one: int | None = None
+    amplitude: int | None = None
 
 
 def functions_of(graph: GraphIR) -> list[GraphNode]:
     """The functions that the result is a sum of, in the order of the graph."""
     assert graph.result is not None
-    found: set[int] = set()
+    functions: set[int] = set()
     waiting = [graph.result.id]
     while waiting:
         node = graph.nodes[waiting.pop()]
@@ -58,26 +58,26 @@ def functions_of(graph: GraphIR) -> list[GraphNode]:
         if node.kind in _ABOVE:
             waiting += below
         elif node.kind is not NodeKind.SUBCYCLE_REMAP and node.function_name != "none":
-            found.add(node.id)
-    return [node for node in graph.nodes if node.id in found]
+            functions.add(node.id)
+    return [node for node in graph.nodes if node.id in functions]
 
 
 def parts_of(graph: GraphIR) -> list[Part]:
     """One part for each free amplitude, in the order of the model."""
     vectors = sorted(graph.of_kind(NodeKind.FREE_VECTOR), key=lambda node: node.source_order)
-    return [Part(frozenset({graph.outputs(one.id)[0].target}), one.id) for one in vectors]
+    return [Part(frozenset({graph.outputs(vector.id)[0].target}), vector.id) for vector in vectors]
 
 
 def rest_of(graph: GraphIR) -> list[Part]:
     """One part for each function that has a height which is not free."""
-    found = []
+    parts = []
     for node in functions_of(graph):
         op = op_of(node.function_name)
         edges = graph.inputs(node.id, EdgeKind.PARAM_INPUT)
         heights = [graph.nodes[e.source] for e in edges if op.params[e.position] in op.linear]
-        if not heights or any(one.kind is not NodeKind.FREE_VECTOR for one in heights):
-            found.append(Part(frozenset({node.id})))
-    return found
+        if not heights or any(height.kind is not NodeKind.FREE_VECTOR for height in heights):
+            parts.append(Part(frozenset({node.id})))
+    return parts
 
 
 def joined(parts: Sequence[Part]) -> list[Part]:
@@ -105,7 +105,7 @@ def basis(graph: GraphIR, parts: Sequence[Part], along: str | None) -> GraphIR:
     along which they differ beside their own: the "energy" of laws, the "time" of spectra; None
     where there is none."""
     work = _Basis(graph)
-    made = work.made(parts)
+    made = work.graph_of(parts)
     if graph.is_of_laws:
         energy = made.energy if along else None
         domain = DomainKind.ENERGY_TIME_2D if along else DomainKind.TIME_1D
@@ -122,14 +122,14 @@ class _Basis:
         self.names = {node.name for node in graph.nodes}
         self.numbers: dict[float, int] = {}
 
-    def made(self, parts: Sequence[Part]) -> GraphIR:
+    def graph_of(self, parts: Sequence[Part]) -> GraphIR:
         assert self.old.result is not None
         end = self.old.result.id
         results = []
         for k, part in enumerate(parts):
-            found = self._copy(end, part, f"part {k}: ", {})
-            assert found is not None
-            results.append(found)
+            result = self._copy(end, part, f"part {k}: ", {})
+            assert result is not None
+            results.append(result)
         collector = self._node(NodeKind.RESULTS, "results")
         for position, number in enumerate(results):
             self.edges.append(GraphEdge(collector, EdgeKind.RESULT, position, number))
@@ -176,7 +176,7 @@ class _Basis:
         counts: dict[EdgeKind, int] = {}
         for edge in self.old.all_inputs(node.id):
             if edge.kind not in _BELOW:
-                inputs.append(self._given(node, edge, part) if is_function else edge)
+                inputs.append(self._parameter_edge(node, edge, part) if is_function else edge)
                 continue
             below = self._copy(edge.source, part, prefix, seen)
             if below is not None:
@@ -189,15 +189,15 @@ class _Basis:
         self.edges += [edge._replace(target=made) for edge in inputs]
         return made
 
-    def _given(self, node: GraphNode, edge: GraphEdge, part: Part) -> GraphEdge:
+    def _parameter_edge(self, node: GraphNode, edge: GraphEdge, part: Part) -> GraphEdge:
         """A parameter of a function, or the number in place of a height."""
         op = op_of(node.function_name)
         if edge.kind is not EdgeKind.PARAM_INPUT or op.params[edge.position] not in op.linear:
             return edge
         is_free = self.old.nodes[edge.source].kind is NodeKind.FREE_VECTOR
-        if part.one is None and not is_free:
+        if part.amplitude is None and not is_free:
             return edge
-        return edge._replace(source=self._number(float(edge.source == part.one)))
+        return edge._replace(source=self._number(float(edge.source == part.amplitude)))
 
 
 # ---- turned
@@ -268,22 +268,22 @@ class _Turn:
     def _component(self, law: int, row: int | None) -> int:
         node = self.old.nodes[law]
         op = op_of(node.function_name)
-        given = {edge.position: edge.source for edge in self._params(law)}
+        sources = {edge.position: edge.source for edge in self._params(law)}
         if row is not None:
             instrument = self.old.nodes[row]
             seen = response(op, op_of(instrument.function_name))
             assert seen is not None
-            own = [given.get(place, -1) for place in range(len(op.params))]
+            own = [sources.get(place, -1) for place in range(len(op.params))]
             width = [edge.source for edge in self._params(row)]
             taken = enumerate(response_arguments(op, seen, own, width))
-            given = {place: source for place, source in taken if source >= 0}
+            sources = {place: source for place, source in taken if source >= 0}
             op = seen
         made = len(self.nodes)
         name = node.name if row is None else f"{node.name} under {self.old.nodes[row].name}"
         text = op.name if op.own is None else op.own.text
         node = GraphNode(made, NodeKind.COMPONENT_EVAL, f"{name} (component)", made)
         self.nodes.append(replace(node, function_name=text, package=op.package))
-        for place, source in given.items():
+        for place, source in sources.items():
             self.edges.append(GraphEdge(made, EdgeKind.PARAM_INPUT, place, source))
         return made
 

@@ -60,12 +60,12 @@ def classify(graph: GraphIR, facts: Facts) -> tuple[GraphIR, Facts, tuple[str, .
             motions[number] = _motion(graph, node, motions)
             paces[number] = _pace(graph, node, motions[number])
         elif node.kind in _SUMS:
-            found = {motions[source] for source in sources}
-            motions[number] = found.pop() if len(found) == 1 else () if not found else None
+            distinct = {motions[source] for source in sources}
+            motions[number] = distinct.pop() if len(distinct) == 1 else () if not distinct else None
             paces[number] = _pace(graph, node, motions[number])
-    known = Facts(moves, tuple(thetas), tuple(paces), tuple(onsets))
-    notes = [_note(graph, node, known) for node in graph.nodes if node.kind in _COMPONENTS]
-    return graph, known, tuple(notes)
+    new_facts = Facts(moves, tuple(thetas), tuple(paces), tuple(onsets))
+    notes = [_note(graph, node, new_facts) for node in graph.nodes if node.kind in _COMPONENTS]
+    return graph, new_facts, tuple(notes)
 
 
 _WORDS = {
@@ -110,12 +110,12 @@ def _onsets(
         onset = op.params.index("t0")
         edges = graph.inputs(node.id, EdgeKind.PARAM_INPUT)
         return frozenset(edge.source for edge in edges if edge.position == onset)
-    found: set[int] = set()
+    parameters: set[int] = set()
     for onset_ids in inputs:
         if onset_ids is None:
             return None
-        found |= onset_ids
-    return frozenset(found)
+        parameters |= onset_ids
+    return frozenset(parameters)
 
 
 @cache

@@ -52,27 +52,27 @@ def total(inputs: Sequence[Dependence]) -> Dependence:
 def dependences(graph: GraphIR, parts: Mapping[int, Sum]) -> dict[int, Dependence]:
     """The dependence of every node; `parts` are the :func:`~pyspec.passes.sums.sums` of the
     graph."""
-    found: dict[int, Dependence] = {}
+    depends: dict[int, Dependence] = {}
     for number in graph.order:
         node = graph.nodes[number]
         if node.kind is NodeKind.OPT_PARAM:
-            found[number] = Dependence({node.name: frozenset()})
+            depends[number] = Dependence({node.name: frozenset()})
         elif node.kind is NodeKind.STATIC_PARAM:
-            found[number] = Dependence()
+            depends[number] = Dependence()
         elif node.kind is NodeKind.EXPRESSION:
             edges = graph.inputs(number, EdgeKind.EXPR_REF)
-            sources = [found[edge.source] for edge in edges]
+            sources = [depends[edge.source] for edge in edges]
             values = dict(zip(node.formula.names, sources, strict=True))
-            found[number] = _formula(node.formula.root, values)
+            depends[number] = _formula(node.formula.root, values)
         else:
-            found[number] = _sum(parts[number], found)
-    return found
+            depends[number] = _sum(parts[number], depends)
+    return depends
 
 
-def _sum(part: Sum, found: Mapping[int, Dependence]) -> Dependence:
-    terms = [found[number] for number in part.addends]
+def _sum(part: Sum, depends: Mapping[int, Dependence]) -> Dependence:
+    terms = [depends[number] for number in part.addends]
     for call in part.calls:
-        inputs = [total([found[number] for number in ids]) for ids in call.arguments]
+        inputs = [total([depends[number] for number in ids]) for ids in call.arguments]
         terms.append(compose(inputs, interacting(call.op)))
     return total(terms)
 

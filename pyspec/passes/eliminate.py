@@ -69,9 +69,9 @@ def slopes_of(graph: GraphIR) -> Slopes:
     graph = expanded(held(graph))
     assert graph.result is not None
     parts = sums(graph)
-    found = dependences(graph, parts)
-    reads = dict(found[graph.result.id].slopes)
-    unknown = frozenset(theta for theta, _, _ in faults(graph, parts, found))
+    depends = dependences(graph, parts)
+    reads = dict(depends[graph.result.id].slopes)
+    unknown = frozenset(theta for theta, _, _ in faults(graph, parts, depends))
     return Slopes(reads, _heights(graph), unknown)
 
 
@@ -82,8 +82,8 @@ def joined(files: Sequence[tuple[Slopes, Mapping[str, str]]]) -> Slopes:
     unknown: set[str] = set()
     for slopes, names in files:
         for theta, others in slopes.reads.items():
-            known = reads.get(names[theta], frozenset())
-            reads[names[theta]] = known | {names[other] for other in others}
+            earlier = reads.get(names[theta], frozenset())
+            reads[names[theta]] = earlier | {names[other] for other in others}
         heights |= {names[name] for name in slopes.heights}
         unknown |= {names[name] for name in slopes.unknown}
     return Slopes(reads, frozenset(heights), frozenset(unknown))
@@ -123,7 +123,7 @@ def _heights(graph: GraphIR) -> frozenset[str]:
         node.id: [edge.source for edge in graph.inputs(node.id, EdgeKind.BASE_INPUT)]
         for node in graph.of_kind(NodeKind.PARAM_PLUS_TRACE)
     }
-    found: set[str] = set()
+    heights: set[str] = set()
     for node in graph.nodes:
         if node.kind not in _SHAPES:
             continue
@@ -132,5 +132,5 @@ def _heights(graph: GraphIR) -> frozenset[str]:
             if edge.position is None or op.params[edge.position] not in op.linear:
                 continue
             sources = base.get(edge.source, [edge.source])
-            found.update(free[source] for source in sources if source in free)
-    return frozenset(found)
+            heights.update(free[source] for source in sources if source in free)
+    return frozenset(heights)

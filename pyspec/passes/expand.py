@@ -121,15 +121,15 @@ class _Expansion:
     def _blurred(self, node: GraphNode) -> None:
         """The component as the row of the table that holds its convolution."""
         (edge,) = self.old.inputs(node.id, EdgeKind.KERNEL_INPUT)
-        op, instrument = (op_of(one.function_name) for one in (node, self.old.nodes[edge.source]))
+        op, instrument = (op_of(part.function_name) for part in (node, self.old.nodes[edge.source]))
         row = response(op, instrument)
         assert row is not None
         self._same(node, function_name=row.name, package=row.package)
         own, width = self._arguments(node.id), list(self._arguments(edge.source).values())
         taken = response_arguments(op, row, [own.get(word) for word in op.params], width)
-        for position, given in enumerate(taken):
-            if given is not None:
-                self._edge(given.id, node.id, EdgeKind.PARAM_INPUT, position)
+        for position, source in enumerate(taken):
+            if source is not None:
+                self._edge(source.id, node.id, EdgeKind.PARAM_INPUT, position)
         self.notes.append(f"{node.name}: is {row.name}")
 
     # ---- an instrument
@@ -143,28 +143,28 @@ class _Expansion:
 
     def _has_copies(self, row: int) -> bool:
         """Whether its laws have copies; those that are copies know no shares any more."""
-        shares = any(SHARE in self._arguments(one) for one in self._siblings(row))
+        shares = any(SHARE in self._arguments(sibling) for sibling in self._siblings(row))
         return shares or any(cycle for _, cycle in self._laws(row))
 
     def _siblings(self, row: int) -> list[int]:
         """The Gaussians of the instrument that a row belongs to: those that are read with it."""
         readers = {edge.target for edge in self.old.outputs(row)}
-        edges = [e for one in readers for e in self.old.inputs(one, EdgeKind.TRACE_INPUT)]
+        edges = [e for reader in readers for e in self.old.inputs(reader, EdgeKind.TRACE_INPUT)]
         return [edge.source for edge in edges if edge.source in self.rows]
 
     def _replaced(self) -> set[int]:
         """The laws, with their parts of a sub-cycle, in place of which only copies are read."""
-        found: set[int] = set()
+        replaced: set[int] = set()
         waiting = [
             e.source for row in self.several for e in self.old.inputs(row, EdgeKind.TRACE_INPUT)
         ]
         while waiting:
             number = waiting.pop()
             readers = {edge.target for edge in self.old.outputs(number)}
-            if readers <= self.several | found:
-                found.add(number)
+            if readers <= self.several | replaced:
+                replaced.add(number)
                 waiting += [e.source for e in self.old.inputs(number, EdgeKind.TRACE_INPUT)]
-        return found
+        return replaced
 
     def _target(self, number: int) -> str:
         """The name of what a row moves."""
@@ -178,11 +178,11 @@ class _Expansion:
         are in the laws."""
         rows, target = self._siblings(row.id), self._target(row.id)
         own = self._arguments(row.id)
-        share = _share_text([self._arguments(one) for one in rows], rows.index(row.id))
+        share = _share_text([self._arguments(sibling) for sibling in rows], rows.index(row.id))
         traces = []
         for law, cycle in self._laws(row.id):
-            given = self._arguments(law.id)
-            names = {word: node.name for word, node in given.items()}
+            parameters = self._arguments(law.id)
+            names = {word: node.name for word, node in parameters.items()}
             op = op_of(law.function_name)
             pieces = list(self._pieces(law.name, op, names, cycle, target))
             for name, changes in pieces:
@@ -215,17 +215,17 @@ class _Expansion:
         length, onset = repr(turns.length), own["t0"]
         begin = f"min(max({onset}, 0), {length})"
         for number, start in enumerate(turns.starts(cycle.turn, self.old.time)):
-            one = f"{name}_cycle{number}"
-            yield f"{one}_on", _later(op, own, begin, float(start), "")
-            yield f"{one}_off", _later(op, own, length, float(start), "-")
+            piece = f"{name}_cycle{number}"
+            yield f"{piece}_on", _later(op, own, begin, float(start), "")
+            yield f"{piece}_off", _later(op, own, length, float(start), "-")
 
     def _piece(
         self, law: GraphNode, name: str, changes: Mapping[str, str], rows: Sequence[int]
     ) -> int:
         """The law with some parameters replaced by expressions over its own and those of rows."""
-        given = self._arguments(law.id)
-        parameters = [*given.values(), *(n for row in rows for n in self._arguments(row).values())]
-        known = {node.name: node.id for node in parameters}
+        own = self._arguments(law.id)
+        parameters = [*own.values(), *(n for row in rows for n in self._arguments(row).values())]
+        ids = {node.name: node.id for node in parameters}
         node = self._new(
             NodeKind.DYNAMICS_TRACE, name, function_name=law.function_name, package=law.package
         )
@@ -234,10 +234,10 @@ class _Expansion:
                 text = changes[word]
                 value = self._new(NodeKind.EXPRESSION, f"{name}_{word}", expr_string=text)
                 for index, used in enumerate(parse(text).names):
-                    self.waiting.append((known[used], value, EdgeKind.EXPR_REF, index))
+                    self.waiting.append((ids[used], value, EdgeKind.EXPR_REF, index))
                 self.out.edge(value, node, EdgeKind.PARAM_INPUT, position)
-            elif word in given:  # an optional parameter may be left out
-                self.waiting.append((given[word].id, node, EdgeKind.PARAM_INPUT, position))
+            elif word in own:  # an optional parameter may be left out
+                self.waiting.append((own[word].id, node, EdgeKind.PARAM_INPUT, position))
         return node
 
     def _new(self, kind: NodeKind, name: str, **payload: str | None) -> int:
@@ -252,14 +252,14 @@ def _turns(cycle: Cycle, name: str) -> Dynamics:
 def _later(op: OpDef, own: Mapping[str, str], at: str, start: float, sign: str) -> dict[str, str]:
     """The parameters that a law has from a local time on."""
     rules = dict(op.later)
-    found = {"t0": f"{at} + {start!r}"}
+    changes = {"t0": f"{at} + {start!r}"}
     for word in op.params:
         if word in rules or (word in op.linear and word in own):
             rule = parse(rules.get(word, word))
-            known = {"s": f"max({at} - {own['t0']}, 0)", "y0": own.get("y0", "0")}
+            replacements = {"s": f"max({at} - {own['t0']}, 0)", "y0": own.get("y0", "0")}
             negated = sign if word in op.linear else ""
-            found[word] = f"{negated}({rule.substitute({**own, **known})})"
-    return found
+            changes[word] = f"{negated}({rule.substitute({**own, **replacements})})"
+    return changes
 
 
 def _share_text(rows: Sequence[Mapping[str, GraphNode]], k: int) -> str:
@@ -271,16 +271,16 @@ def _share_text(rows: Sequence[Mapping[str, GraphNode]], k: int) -> str:
 
 def _shared(
     op: OpDef,
-    given: Mapping[str, str],
+    own: Mapping[str, str],
     changes: Mapping[str, str],
     share: str,
     shift: GraphNode | None,
 ) -> dict[str, str]:
     """The parameters of a law for one of the Gaussians that see it."""
-    found = dict(changes)
+    shared = dict(changes)
     for word in op.linear:
-        if word in given:
-            found[word] = f"({share}) * ({given[word]})"
-    if shift is not None and "t0" in given:
-        found["t0"] = f"({given['t0']}) + {shift.name}"
-    return found
+        if word in own:
+            shared[word] = f"({share}) * ({own[word]})"
+    if shift is not None and "t0" in own:
+        shared["t0"] = f"({own['t0']}) + {shift.name}"
+    return shared

@@ -47,8 +47,8 @@ def fold(graph: GraphIR, facts: Facts) -> tuple[GraphIR, Facts, tuple[str, ...]]
         formula = node.formula
         edges = graph.inputs(number, EdgeKind.EXPR_REF)
         named = dict(zip(formula.names, (edge.source for edge in edges), strict=True))
-        known = {name: literals[source] for name, source in named.items() if source in literals}
-        root = _folded(formula.root, known)
+        numbers = {name: literals[source] for name, source in named.items() if source in literals}
+        root = _folded(formula.root, numbers)
         if _is_literal(root):
             literals[number] = _number(root)
         if root is formula.root:
@@ -69,13 +69,13 @@ def fold(graph: GraphIR, facts: Facts) -> tuple[GraphIR, Facts, tuple[str, ...]]
     return folded, neutral(folded), tuple(notes)
 
 
-def _folded(node: Syntax, known: Mapping[str, Number]) -> Syntax:
+def _folded(node: Syntax, numbers: Mapping[str, Number]) -> Syntax:
     """The tree with every operation on numbers replaced by its value; itself if there is none."""
     if isinstance(node, Name):
-        return known.get(node.name, node)
+        return numbers.get(node.name, node)
     if isinstance(node, Number):
         return node
-    operands = tuple(_folded(operand, known) for operand in node.operands)
+    operands = tuple(_folded(operand, numbers) for operand in node.operands)
     if all(new is old for new, old in zip(operands, node.operands, strict=True)):
         made = node
     else:

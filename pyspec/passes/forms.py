@@ -108,21 +108,21 @@ def _base(terms: Terms) -> str:
 
 
 def _written(base: str, marks: Iterable[str]) -> str:
-    found = frozenset(marks)
-    return ", ".join([base, *(mark for mark in MARKS if mark in found)])
+    present = frozenset(marks)
+    return ", ".join([base, *(mark for mark in MARKS if mark in present)])
 
 
 def _spectrum(
     graph: GraphIR, number: int, part: Sum, spectra: Mapping[int, Spectrum], motions: Motions
 ) -> Spectrum:
-    found = Spectrum()
+    spectrum = Spectrum()
     for addend in part.addends:
-        found.add(spectra[addend])
+        spectrum.add(spectra[addend])
     for call in part.calls:
-        found.add(_Component(number, call, spectra, motions).spectrum())
+        spectrum.add(_Component(number, call, spectra, motions).spectrum())
     if graph.nodes[number].kind is NodeKind.PROFILE_AVERAGE:
-        found.marks = {theta: marks | {AVERAGED} for theta, marks in found.marks.items()}
-    return found
+        spectrum.marks = {theta: marks | {AVERAGED} for theta, marks in spectrum.marks.items()}
+    return spectrum
 
 
 class _Component:

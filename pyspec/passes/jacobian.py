@@ -68,11 +68,11 @@ class Jumps:
         graph = self._graph = expanded(held(graph))
         assert graph.result is not None
         parts = sums(graph)
-        found = dependences(graph, parts)
-        slopes = found[graph.result.id].slopes
+        depends = dependences(graph, parts)
+        slopes = depends[graph.result.id].slopes
         self._places = [
             (thetas, place)
-            for place in places(parts, found)
+            for place in places(parts, depends)
             if (thetas := place.thetas.intersection(slopes))
         ]
 
@@ -91,11 +91,11 @@ class _Classification:
     def __init__(self, graph: GraphIR) -> None:
         self.graph = graph
         self.parts = sums(graph)
-        found = dependences(graph, self.parts)
+        depends = dependences(graph, self.parts)
         assert graph.result is not None
-        self.slopes = found[graph.result.id].slopes
+        self.slopes = depends[graph.result.id].slopes
         self.faults: dict[str, dict[Fault, list[str]]] = {}
-        for theta, name, fault in faults(graph, self.parts, found):
+        for theta, name, fault in faults(graph, self.parts, depends):
             if theta in self.slopes:
                 self.faults.setdefault(theta, {}).setdefault(fault, []).append(name)
 
@@ -110,7 +110,7 @@ class _Classification:
         if theta not in self.faults:
             return Column(theta, kind, form, "")
         reasons = [
-            f"{several(list(dict.fromkeys(names)), 3)}: {fault.what}; {fault.remedy}"
+            f"{several(list(dict.fromkeys(names)), 3)}: {fault.reason}; {fault.remedy}"
             for fault, names in self.faults[theta].items()
         ]
         return Column(theta, "fallback", "finite differences", "; ".join(reasons))

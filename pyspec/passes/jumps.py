@@ -25,7 +25,7 @@ class Fault(NamedTuple):
     are the calls concerned, `remedy` is what a person can do."""
 
     jumps: bool
-    what: str
+    reason: str
     remedy: str
 
 
@@ -75,30 +75,30 @@ def _thetas(ids: tuple[int, ...] | list[int], depends: Mapping[int, Dependence])
 
 def _external(call: Call, bent: str) -> Fault:
     if call.op.own is not None:
-        what = f"{call.op.name} sums over the energies, and {bent} is not linear in what it reads"
-        return Fault(False, what, "Shirley in its place has a derivative")
-    what = f"Python computes {call.op.name}, whose derivative is not known"
-    return Fault(False, what, "a function of `pyspec ops` has one")
+        reason = f"{call.op.name} sums over the energies, and {bent} is not linear in what it reads"
+        return Fault(False, reason, "Shirley in its place has a derivative")
+    reason = f"Python computes {call.op.name}, whose derivative is not known"
+    return Fault(False, reason, "a function of `pyspec ops` has one")
 
 
 def _jump(call: Call, param: str) -> Fault:
     if call.op.kind == "KERNEL":
-        what = f"the samples that {call.op.name} covers change in jumps with {param}"
+        reason = f"the samples that {call.op.name} covers change in jumps with {param}"
         smooth = "gaussCONV or expSymCONV" if call.op.own is None else "a formula without steps"
-        return Fault(True, what, f"{smooth} in its place has a derivative")
-    what = f"{call.op.name} jumps at {param}, which is known to a sample interval only"
-    return Fault(True, what, "gaussIRF before the law makes the onset smooth, gaussCONV does not")
+        return Fault(True, reason, f"{smooth} in its place has a derivative")
+    reason = f"{call.op.name} jumps at {param}, which is known to a sample interval only"
+    return Fault(True, reason, "gaussIRF before the law makes the onset smooth, gaussCONV does not")
 
 
-def is_there(graph: GraphIR, place: Place, given: Mapping[str, float] | None = None) -> bool:
-    """Whether a jump has a height for some free values. `given` are the fixed and the start values
+def is_there(graph: GraphIR, place: Place, starts: Mapping[str, float] | None = None) -> bool:
+    """Whether a jump has a height for some free values. `starts` are the fixed and the start values
     by name; without them those of the graph are meant."""
     formula = parse(place.height)
     nodes = dict(zip(place.call.op.params, place.call.arguments, strict=False))
     unknown = True
     for scale in _SCALES:
         values = {
-            name: _value(graph, nodes[name][0], scale, given) if nodes[name] else 0.0
+            name: _value(graph, nodes[name][0], scale, starts) if nodes[name] else 0.0
             for name in formula.names
         }
         at, slopes = formula.gradient(values)
@@ -110,18 +110,18 @@ def is_there(graph: GraphIR, place: Place, given: Mapping[str, float] | None = N
     return unknown
 
 
-def _value(graph: GraphIR, number: int, scale: float, given: Mapping[str, float] | None) -> float:
+def _value(graph: GraphIR, number: int, scale: float, starts: Mapping[str, float] | None) -> float:
     """A parameter of a function where every free one is about `scale` times its start value; NaN
     where it has no single value."""
     node = graph.nodes[number]
     if node.kind is NodeKind.EXPRESSION:
         formula = node.formula
         edges = graph.inputs(number, EdgeKind.EXPR_REF)
-        sources = [_value(graph, edge.source, scale, given) for edge in edges]
+        sources = [_value(graph, edge.source, scale, starts) for edge in edges]
         return float(formula.evaluate(dict(zip(formula.names, sources, strict=True))))
     if node.kind not in (NodeKind.OPT_PARAM, NodeKind.STATIC_PARAM):
         return float("nan")  # it moves in time or along the auxiliary axis
-    value = node.value if given is None else given.get(node.name, node.value)
+    value = node.value if starts is None else starts.get(node.name, node.value)
     assert value is not None
     if node.kind is NodeKind.STATIC_PARAM:
         return value

@@ -56,26 +56,26 @@ def sums(graph: GraphIR) -> dict[int, Sum]:
 
     Raises :class:`PlanError` for a kind of node that has no value yet.
     """
-    found: dict[int, Sum] = {}
+    parts: dict[int, Sum] = {}
     for number in graph.order:
         node = graph.nodes[number]
         if node.kind in FUNCTION_KINDS:
-            found[number] = Sum(calls=tuple(_calls(graph, node, found)))
+            parts[number] = Sum(calls=tuple(_calls(graph, node, parts)))
         elif node.kind in _PLAIN:
             kinds = (EdgeKind.BASE_INPUT, EdgeKind.TRACE_INPUT, EdgeKind.ADDEND)
             edges = (edge for kind in kinds for edge in graph.inputs(number, kind))
-            found[number] = Sum(addends=_present((edge.source for edge in edges), found))
+            parts[number] = Sum(addends=_present((edge.source for edge in edges), parts))
         elif node.kind not in LEAVES:
             raise PlanError(f"{node.name}: the derivative by {node.kind.name} is not known")
-    return found
+    return parts
 
 
-def _present(ids: Iterable[int], found: dict[int, Sum]) -> tuple[int, ...]:
+def _present(ids: Iterable[int], parts: dict[int, Sum]) -> tuple[int, ...]:
     """Without the nodes that are 0."""
-    return tuple(number for number in ids if found.get(number) != Sum())
+    return tuple(number for number in ids if parts.get(number) != Sum())
 
 
-def _calls(graph: GraphIR, node: GraphNode, found: dict[int, Sum]) -> list[Call]:
+def _calls(graph: GraphIR, node: GraphNode, parts: dict[int, Sum]) -> list[Call]:
     op = op_of(node.function_name)
     if op.kind == "IRF":
         return _responses(graph, node, op)
@@ -84,7 +84,7 @@ def _calls(graph: GraphIR, node: GraphNode, found: dict[int, Sum]) -> list[Call]
     values = _parameters(graph, node)
     if op.kind in FED:
         kind = EdgeKind.TRACE_INPUT if op.kind == "KERNEL" else EdgeKind.SPECTRUM_INPUT
-        read = _present((edge.source for edge in graph.inputs(node.id, kind)), found)
+        read = _present((edge.source for edge in graph.inputs(node.id, kind)), parts)
         if not read and len(op.params) not in interacting(op)[-1]:
             return []  # linear in what it reads: 0 of nothing
         values.append(read)
@@ -102,20 +102,20 @@ def _parameters(graph: GraphIR, node: GraphNode) -> list[tuple[int, ...]]:
 def _responses(graph: GraphIR, node: GraphNode, irf: OpDef) -> list[Call]:
     """The laws under an instrument, as their exact responses."""
     own = _parameters(graph, node)  # the width; none of a measured instrument
-    found = []
+    calls = []
     for law in graph.into(node.id, EdgeKind.TRACE_INPUT):
         op = op_of(law.function_name)
         row = response(op, irf) if op.params else None
         if row is None:
             continue  # "none": a law that is 0
         taken = response_arguments(op, row, _parameters(graph, law), own)
-        found.append(Call(row, tuple(taken), law.name))
-    return found
+        calls.append(Call(row, tuple(taken), law.name))
+    return calls
 
 
 def _replaced(graph: GraphIR, node: GraphNode) -> bool:
     """Whether only instruments read a law: then their responses stand in its place."""
     readers = [graph.nodes[edge.target] for edge in graph.outputs(node.id)]
-    kernels = [one for one in readers if one.kind is NodeKind.CONVOLUTION]
-    irfs = [one for one in kernels if op_of(one.function_name).kind == "IRF"]
+    kernels = [reader for reader in readers if reader.kind is NodeKind.CONVOLUTION]
+    irfs = [kernel for kernel in kernels if op_of(kernel.function_name).kind == "IRF"]
     return bool(readers) and len(irfs) == len(readers)
