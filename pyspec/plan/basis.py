@@ -100,11 +100,13 @@ def is_pointwise(graph: GraphIR) -> bool:
 def _plans(graph: GraphIR, parts: Sequence[tuple[int, Part]]) -> tuple[BasisPlan, ...]:
     own = "energy" if graph.is_of_laws else "time"
     bit = ENERGY if graph.is_of_laws else TIME
-    found = []
+    plans = []
     for along in (None, own):
-        here = [one for one in parts if bool(axes_of(graph, one[1]) & bit) == (along is not None)]
+        here = [
+            pair for pair in parts if bool(axes_of(graph, pair[1]) & bit) == (along is not None)
+        ]
         rest = joined([part for k, part in here if k == REST])
-        here = [*(one for one in here if one[0] != REST), *((REST, part) for part in rest)]
+        here = [*(pair for pair in here if pair[0] != REST), *((REST, part) for part in rest)]
         if not here:
             continue
         own_parts = [part for _, part in here]
@@ -119,8 +121,8 @@ def _plans(graph: GraphIR, parts: Sequence[tuple[int, Part]]) -> tuple[BasisPlan
         made = expanded(basis(graph, own_parts, along))
         plan = schedule(*run(turned(made) if along == "energy" else made, ("separable",))[:2])
         of = tuple(k for k, _ in here)
-        found.append(BasisPlan(plan, pack(plan), of, along))
-    return tuple(found)
+        plans.append(BasisPlan(plan, pack(plan), of, along))
+    return tuple(plans)
 
 
 @dataclass(frozen=True)
@@ -158,23 +160,23 @@ def slopes_of(plan: ScheduledPlan) -> list[Slope]:
 
 def slopes_by_theta(plan: ScheduledPlan) -> list[Slope]:
     """The same by theta, for differences."""
-    pairs = {(one.result, theta) for one in slopes_of(plan) for _, theta in one.parts}
+    pairs = {(slope.result, theta) for slope in slopes_of(plan) for _, theta in slope.parts}
     return [Slope(k, theta, ((-1, theta),)) for k, theta in sorted(pairs)]
 
 
 def _written(plan: ScheduledPlan, columns: Sequence[int]) -> list[set[int]]:
     """The columns of each slot that are not zero when all ops have run."""
     place = {row: column for column, row in enumerate(columns)}
-    found: list[set[int]] = [set() for _ in range(plan.n_slots)]
+    written: list[set[int]] = [set() for _ in range(plan.n_slots)]
     for index in range(plan.n_ops):
         source, target = int(plan.op_source_slot[index]), int(plan.op_target_slot[index])
-        own = set(found[source]) if source >= 0 else set()
+        own = set(written[source]) if source >= 0 else set()
         if plan.op_kinds[index] != ADD_SLOT:
             begin, end = plan.op_param_indptr[index : index + 2]
             for row in plan.op_param_indices[begin:end].tolist():
                 points = plan.n_aux if row >= plan.samples else 1
-                for one in range(row, row + points) if row >= 0 else ():
-                    rows = [one] if one in place else sorted(dependence(plan, one))
+                for sample in range(row, row + points) if row >= 0 else ():
+                    rows = [sample] if sample in place else sorted(dependence(plan, sample))
                     own |= {place[by] for by in rows}
-        found[target] = own if plan.op_store[index] else found[target] | own
-    return found
+        written[target] = own if plan.op_store[index] else written[target] | own
+    return written

@@ -45,7 +45,10 @@ def can_lower_2d(graph: GraphIR) -> Lowering:
 
 def _can_lower(graph: GraphIR, domains: tuple[DomainKind, ...]) -> Lowering:
     graph = expanded(graph)
-    reasons = [*_reasons(graph, domains), *(one for n in graph.nodes for one in _chain(graph, n))]
+    reasons = [
+        *_reasons(graph, domains),
+        *(reason for n in graph.nodes for reason in _chain(graph, n)),
+    ]
     return Lowering(tuple(reasons), tuple(_notes(graph)))
 
 

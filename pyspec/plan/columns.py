@@ -30,9 +30,9 @@ def external_parameters(plan: ScheduledPlan) -> tuple[int, ...]:
     rows: set[int] = set()
     for sub in np.flatnonzero(plan.dyn_sub_external >= 0):
         rows.update(plan.dyn_sub_param_rows[sub, : plan.dyn_sub_n_params[sub]].tolist())
-    known = summed_components(plan)
+    summed = summed_components(plan)
     for index in range(plan.n_ops):
-        if plan.op_kinds[index] <= EXTERNAL and index not in known:
+        if plan.op_kinds[index] <= EXTERNAL and index not in summed:
             begin, end = plan.op_param_indptr[index : index + 2]
             rows.update(plan.op_param_indices[begin:end].tolist())
     return tuple(sorted(_union(dependence(plan, row) for row in rows if row >= 0)))

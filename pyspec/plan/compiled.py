@@ -107,7 +107,9 @@ class CompiledModel:
     def basis(self) -> tuple[BasisPlan, ...]:
         """The plans of a model with free amplitudes. Raises as :attr:`plan` does."""
         plans, tree = basis_plans(self.graph), self.tree
-        return plans if tree is None else tuple(one.placed(tree, self.parameters) for one in plans)
+        return (
+            plans if tree is None else tuple(plan.placed(tree, self.parameters) for plan in plans)
+        )
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -143,8 +145,8 @@ class CompiledModel:
 
     def jumps_at(self, fixed: Mapping[str, float] | None) -> Mapping[str, Places]:
         """The same with other values of fixed parameters."""
-        found = jump_places(self.plan, fixed)
-        own = found and {n: one for n, one in found.items() if n in self.jump_parameters}
+        by_name = jump_places(self.plan, fixed)
+        own = by_name and {n: places for n, places in by_name.items() if n in self.jump_parameters}
         return MappingProxyType(own)
 
     @cached_property
@@ -173,9 +175,9 @@ class CompiledModel:
         layouts = self.layouts if is_alike else {}
         made = replace(self, parameters=parameters, tree=tree, lowered=lowered, layouts=layouts)
         shared = ("_discontinuities", "pinned") if is_alike else ("_discontinuities",)
-        made.__dict__.update({name: one for name in shared if (one := vars(self).get(name))})
+        made.__dict__.update({name: cached for name in shared if (cached := vars(self).get(name))})
         if plans := vars(self).get("basis"):
-            made.__dict__["basis"] = tuple([one.placed(tree, parameters) for one in plans])
+            made.__dict__["basis"] = tuple([plan.placed(tree, parameters) for plan in plans])
         return made
 
 
@@ -286,13 +288,13 @@ def _lower(graph: GraphIR, without: Collection[str]) -> tuple[ScheduledPlan, Pac
 
 def _parameters_of(graph: GraphIR) -> dict[str, Par]:
     """The parameters of a graph: the nodes that it begins with."""
-    found: dict[str, Par] = {}
+    parameters: dict[str, Par] = {}
     kinds = NodeKind.STATIC_PARAM, NodeKind.OPT_PARAM, NodeKind.EXPRESSION
     for node in itertools.takewhile(lambda node: node.kind in kinds, graph.nodes):
-        par = found[node.name] = Par(node.name, node.name, vary=node.vary)
+        par = parameters[node.name] = Par(node.name, node.name, vary=node.vary)
         if node.kind is NodeKind.EXPRESSION:
             par.formula = node.formula
         elif node.value is not None:
             par.value = node.value
             par.min, par.max = node.bounds or (par.min, par.max)
-    return found
+    return parameters

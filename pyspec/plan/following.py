@@ -20,20 +20,20 @@ Array = npt.NDArray[np.float64]
 
 
 class Followers(Protocol):
-    """Values and slopes of what follows expressions, by name, in the order of the model; `known`
+    """Values and slopes of what follows expressions, by name, in the order of the model; `leaves`
     holds the values of free and fixed parameters. Base values are meant where a parameter moves in
     time."""
 
-    def values(self, known: Mapping[str, float]) -> dict[str, float]:
+    def values(self, leaves: Mapping[str, float]) -> dict[str, float]:
         """Name → value."""
 
-    def columns(self, known: Mapping[str, float | Array]) -> dict[str, Any]:
-        """Name → values where some of `known` are arrays of one shape; a number of those that
+    def columns(self, leaves: Mapping[str, float | Array]) -> dict[str, Any]:
+        """Name → values where some of `leaves` are arrays of one shape; a number of those that
         depend on none of them."""
 
-    def gradients(self, known: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    def gradients(self, leaves: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """Name → derivatives by the free and fixed parameters that its expressions end in: numbers,
-        or arrays where `known` holds such."""
+        or arrays where `leaves` holds such."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class Following:
         of others."""
         if not order:
             return NONE
-        known = {name: parameters[name].formula for name in order if name in parameters}
-        formulas = {name: formula for name, formula in known.items() if formula is not None}
+        by_name = {name: parameters[name].formula for name in order if name in parameters}
+        formulas = {name: formula for name, formula in by_name.items() if formula is not None}
         return cls(formulas, tuple([name for name in parameters if name in formulas]))
 
     @cached_property
@@ -66,13 +66,13 @@ class Following:
 
     @cached_property
     def _programs(self) -> tuple[tuple[str, str | Program | None], ...]:
-        found = [(name, one.root) for name, one in self.formulas.items()]
-        return tuple([(n, r.name if isinstance(r, Name) else _program(r)) for n, r in found])
+        roots = [(name, formula.root) for name, formula in self.formulas.items()]
+        return tuple([(n, r.name if isinstance(r, Name) else _program(r)) for n, r in roots])
 
-    def values(self, known: Mapping[str, float]) -> dict[str, float]:
+    def values(self, leaves: Mapping[str, float]) -> dict[str, float]:
         if not self.formulas:
             return {}
-        done = dict(known)
+        done = dict(leaves)
         for name, steps in self._programs:
             if isinstance(steps, str):  # it is another parameter
                 done[name] = float(done[steps])
@@ -83,20 +83,20 @@ class Following:
                 done[name] = self._by_numpy(name, done)
         return dict(zip(self.names, map(done.__getitem__, self.names), strict=True))
 
-    def columns(self, known: Mapping[str, float | Array]) -> dict[str, Any]:
-        done = dict(known)
+    def columns(self, leaves: Mapping[str, float | Array]) -> dict[str, Any]:
+        done = dict(leaves)
         for name, formula in self.formulas.items():
             done[name] = formula.evaluate(done)
         return {name: done[name] for name in self.names}
 
-    def _by_numpy(self, name: str, known: Mapping[str, float]) -> float:
-        return float(self.formulas[name].evaluate(known))
+    def _by_numpy(self, name: str, values: Mapping[str, float]) -> float:
+        return float(self.formulas[name].evaluate(values))
 
-    def gradients(self, known: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    def gradients(self, leaves: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         done: dict[str, tuple[Any, dict[str, Any]]] = {}
         for name, formula in self.formulas.items():
             inner = {
-                used: done[used] if used in done else (known[used], {used: 1.0})
+                used: done[used] if used in done else (leaves[used], {used: 1.0})
                 for used in formula.names
             }
             if isinstance(formula.root, Name):
@@ -124,25 +124,25 @@ _ARITHMETIC = {name: UFUNCS[name] for name in ("ADD", "SUB", "MUL", "DIV", "NEG"
 
 def _program(root: Node) -> Program | None:
     """The program of a formula, None where it takes NumPy."""
-    found: list[float | str | Callable[..., float]] = []
+    steps: list[float | str | Callable[..., float]] = []
     for node in postorder(root):
         if isinstance(node, Number):
-            found.append(float(node.value))
+            steps.append(float(node.value))
         elif isinstance(node, Name):
-            found.append(node.name)
+            steps.append(node.name)
         elif node.instruction in _ARITHMETIC:
-            found.append(_ARITHMETIC[node.instruction])
+            steps.append(_ARITHMETIC[node.instruction])
         else:
             return None
-    return tuple(found)
+    return tuple(steps)
 
 
-def _run(program: Program, known: Mapping[str, float]) -> float:
+def _run(program: Program, values: Mapping[str, float]) -> float:
     """Its value. Raises :class:`ZeroDivisionError` where it divides by zero."""
     stack: list[float] = []
     for step in program:
         if type(step) is str:
-            stack.append(float(known[step]))
+            stack.append(float(values[step]))
         elif type(step) is float:
             stack.append(step)
         elif step is operator.neg:

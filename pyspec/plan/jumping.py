@@ -41,14 +41,14 @@ class Jump(NamedTuple):
 def jumps_in(plan: Plan) -> tuple[Jump, ...]:
     """Every jump that a free parameter moves directly. Values have no part in it."""
     n_free = len(plan.opt_param_names)
-    found = []
+    jumps = []
     for code, along, cycle, rows in _functions(plan):
         op = plan.op(code)
         where = dict(op.jumps)
         for argument, row in zip(op.params, rows, strict=False):
             if 0 <= row < n_free and argument in where:
-                found.append(Jump(code, along, cycle, argument, where[argument], rows, row))
-    return tuple(found)
+                jumps.append(Jump(code, along, cycle, argument, where[argument], rows, row))
+    return tuple(jumps)
 
 
 def samples_of(plan: Plan, jump: Jump) -> npt.NDArray[np.float64]:

@@ -33,7 +33,7 @@ def planned(graph: GraphIR) -> list[Planned]:
         Planned(
             choice,
             assign_slots(graph, choice).n_slots,
-            {name: registers(one, choice) for name, one in own.items()},
+            {name: registers(definition, choice) for name, definition in own.items()},
         )
         for choice in CHOICES
     ]
@@ -41,12 +41,12 @@ def planned(graph: GraphIR) -> list[Planned]:
 
 def formulas(graph: GraphIR) -> dict[str, Definition]:
     """The functions by formula of a graph that run in C, by name. Of a kernel, its shape counts."""
-    found = {}
+    definitions = {}
     for node in graph.nodes:
         op = find_op(node.function_name)
         if op is not None and not op.external and isinstance(op.own, Definition):
-            found[op.name] = op.own
-    return found
+            definitions[op.name] = op.own
+    return definitions
 
 
 def registers(own: Definition, choice: Choice | None = None) -> int:

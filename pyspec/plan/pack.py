@@ -110,9 +110,9 @@ class _Packer:
             program = {"code": len(self.words), "n_code": len(op.own.words)}
             self.words.extend(op.own.words.tolist())
         if inputs_of(op):
-            known = self.plan.input_names[tuple(ALONG).index(axis_of(op))]
+            names = self.plan.input_names[tuple(ALONG).index(axis_of(op))]
             program["inputs"] = len(self.words)
-            self.words.extend(known.index(name) for name in inputs_of(op))
+            self.words.extend(names.index(name) for name in inputs_of(op))
         return {
             **program,
             "op": op.index,
@@ -322,10 +322,10 @@ def pack(plan: ScheduledPlan) -> PackedPlan:
 
 def check(packed: PackedPlan, name: str, problem: int | None = None) -> None:
     """Has the library verify the plan memory and, at an address, the problem."""
-    given = packed.address, packed.memory.size, problem
-    if LIBRARY.pyspec_check(*given, None):
+    arguments = packed.address, packed.memory.size, problem
+    if LIBRARY.pyspec_check(*arguments, None):
         fault = record("pyspec_fault", {})
-        status = LIBRARY.pyspec_check(*given, address(fault))
+        status = LIBRARY.pyspec_check(*arguments, address(fault))
         code, message = TABLES.statuses[int(status)]
         index, row = int(fault[0]["node"]), int(fault[0]["field"])
         struct, field_name = TABLES.fields[row] if row >= 0 else ("plan", "")

@@ -63,7 +63,7 @@ def pin_axes(plan: ScheduledPlan) -> PinnedAxes:
     if shares is not None:
         fields["shares"] = pin(shares)
     for axis, field in enumerate(INPUT_FIELDS):
-        found = plan.inputs_along(axis)
-        if found:
-            fields |= {field: pin(np.array(list(found.values()))), f"n_{field}": len(found)}
+        inputs = plan.inputs_along(axis)
+        if inputs:
+            fields |= {field: pin(np.array(list(inputs.values()))), f"n_{field}": len(inputs)}
     return PinnedAxes(fields, tuple(arrays))

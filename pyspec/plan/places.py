@@ -125,7 +125,7 @@ def jump_places(plan: ScheduledPlan, fixed: Mapping[str, float] | None = None) -
     Only parameters that are themselves an onset, an edge or a width; laws that start without a jump
     are not told apart here, see :func:`pyspec.passes.jump_parameters`.
     """
-    found: dict[str, Places | None] = {}
+    by_name: dict[str, Places | None] = {}
     for jump in plan.jumps:
         op, name = plan.op(jump.code), plan.opt_param_names[jump.row]
         if op.kind == "KERNEL":
@@ -136,9 +136,9 @@ def jump_places(plan: ScheduledPlan, fixed: Mapping[str, float] | None = None) -
             places = _of_formula(plan, jump, op, fixed or {})
         else:
             places = _samples(samples_of(plan, jump))
-        before = found.get(name, places)
-        found[name] = None if before is None or places is None else before.joined(places)
-    return {name: places for name, places in found.items() if places is not None}
+        before = by_name.get(name, places)
+        by_name[name] = None if before is None or places is None else before.joined(places)
+    return {name: places for name, places in by_name.items() if places is not None}
 
 
 def _samples(samples: Array, *, is_rough: bool = False) -> Places:
@@ -167,22 +167,22 @@ def _of_formula(
     rows = dict(zip(own.params, jump.rows, strict=False))
     edges = edges_of(own, jump.argument)
     n_free, n_fixed = len(plan.opt_param_names), len(plan.fixed_names)
-    given = {} if edges is None else {name: rows.get(name, -1) for name in edges.reads}
-    if edges is None or not all(0 <= row < n_free + n_fixed for row in given.values()):
+    read_rows = {} if edges is None else {name: rows.get(name, -1) for name in edges.reads}
+    if edges is None or not all(0 <= row < n_free + n_fixed for row in read_rows.values()):
         return _samples(samples, is_rough=True) if is_law else None
-    known: dict[str, Array | np.float64] = {**plan.inputs_along(jump.along), own.axis: samples}
-    for name, row in given.items():
+    values: dict[str, Array | np.float64] = {**plan.inputs_along(jump.along), own.axis: samples}
+    for name, row in read_rows.items():
         if row >= n_free:
             k = row - n_free
-            known[name] = np.float64(fixed.get(plan.fixed_names[k], plan.fixed[k]))
-    free = {name: row for name, row in given.items() if row < n_free}
+            values[name] = np.float64(fixed.get(plan.fixed_names[k], plan.fixed[k]))
+    free = {name: row for name, row in read_rows.items() if row < n_free}
     pure = _is_pure(plan, own, jump.argument, jump.row)
     if not (is_law or pure or (edges.is_plain and not free)):
         return None  # smooth for the most part: its slopes say more than a search
-    pinned = pure and bool(free) and all(_is_pure(plan, own, *one) for one in free.items())
+    pinned = pure and bool(free) and all(_is_pure(plan, own, *entry) for entry in free.items())
 
     def part(theta: Array) -> Array:
-        return edges.at({**known, **{name: theta[row] for name, row in free.items()}})
+        return edges.at({**values, **{name: theta[row] for name, row in free.items()}})
 
     is_smooth = not (is_law or pure)
     return Places((part,), frozenset(free.values()), pinned, is_open=True, is_smooth=is_smooth)

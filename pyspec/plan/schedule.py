@@ -92,7 +92,7 @@ def _distinct(
 ) -> tuple[npt.NDArray[np.generic], list[int]]:
     """The different lines (n, size), and which of them each entry is; -1 for None."""
     kept: dict[bytes, int] = {}
-    found: list[Array] = []
+    distinct: list[Array] = []
     index: list[int] = []
     for line in lines:
         if line is None:
@@ -100,10 +100,10 @@ def _distinct(
             continue
         key = line.tobytes()
         if key not in kept:
-            kept[key] = len(found)
-            found.append(line)
+            kept[key] = len(distinct)
+            distinct.append(line)
         index.append(kept[key])
-    return np.array(found, dtype=dtype).reshape(len(found), size), index
+    return np.array(distinct, dtype=dtype).reshape(len(distinct), size), index
 
 
 #: Nodes that resolve a row of the trace matrix.
@@ -167,7 +167,7 @@ class _Scheduler:
         """All fields of the plan."""
         graph = self.graph
         is_trace = graph.domain is DomainKind.TIME_1D
-        rows = [self.row_of[one] for one in graph.results] if is_trace else []
+        rows = [self.row_of[number] for number in graph.results] if is_trace else []
         slots = assign_slots(self.graph, self.memory)
         results = _ints(rows or slots.results)
         inputs: dict[str, dict[str, None]] = {axis: {} for axis in ALONG}  # in order of first use
@@ -299,7 +299,7 @@ class _Scheduler:
         groups = self._groups(profiles=True)
         samples = [self.graph.into(group.id, EdgeKind.TRACE_INPUT) for group in groups]
         steps = [
-            [_Substep(op_of(one.function_name), self._param_rows(one)) for one in own]
+            [_Substep(op_of(sample.function_name), self._param_rows(sample)) for sample in own]
             for own in samples
         ]
         return self._grouped("prof", groups, steps)[0]

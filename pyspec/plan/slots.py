@@ -54,7 +54,7 @@ class _Assignment:
         self.ops: list[SlotOp] = []
 
     def plan(self, choice: Choice | None) -> SlotPlan:
-        kept = [self.step_of[one] for one in self.graph.results if one in self.step_of]
+        kept = [self.step_of[number] for number in self.graph.results if number in self.step_of]
         memory = plan_memory(self.steps, kept, choice)
         slot = {self.numbers[step]: memory.offset(step) for step in memory.order}
         for step in memory.order:

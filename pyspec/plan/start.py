@@ -51,10 +51,10 @@ class Start:
         cls, values: Mapping[str, float], limits: Mapping[str, Limits], moved: tuple[str, ...]
     ) -> Start:
         """With the arrays of the free parameters, which are read-only."""
-        ends = np.array([one[:2] for one in limits.values()], np.float64).T.copy()
+        ends = np.array([limit[:2] for limit in limits.values()], np.float64).T.copy()
         theta = np.array([values[name] for name in limits], np.float64)
         theta.flags.writeable = ends.flags.writeable = False
-        units = [one.unit for one in limits.values()]
+        units = [limit.unit for limit in limits.values()]
         return cls(values, limits, moved, theta, ends[0], ends[1], units)
 
 
@@ -76,14 +76,14 @@ def start_parameters(
     Raises :class:`FitError` if nothing is free, or a free value is outside of its bounds.
     """
     sizes = Sizes(model, data)
-    given = values or {}
+    replacements = values or {}
     began: dict[str, float] = {}
     limits: dict[str, Limits] = {}
     moved: list[str] = []
     for name, par in parameters.items():
         if par.formula is not None or par.free is not None:
             continue
-        value = float(given.get(name, par.value))
+        value = float(replacements.get(name, par.value))
         if not math.isfinite(value):
             raise FitError(f"{par.place} starts at {value}; give it a finite value")
         if not par.vary:
