@@ -83,11 +83,11 @@ def evaluate_dag(state: State, dag: DAG) -> Array | None:
 
 def _inputs(state: State, placeholders: Iterable[placeholder]) -> None:
     missing = []
-    for one in placeholders:
-        if one not in state.values and one.default_value is not None:
-            state.set_node_value(one, one.default_value)
-        elif one not in state.values:
-            missing.append(one.label)
+    for node in placeholders:
+        if node not in state.values and node.default_value is not None:
+            state.set_node_value(node, node.default_value)
+        elif node not in state.values:
+            missing.append(node.label)
     if missing:
         raise ModelError(
             f"no value for {', '.join(missing)}; give the State values={{node: value}}, or the "
@@ -101,11 +101,11 @@ def evaluate_tree(state: State, tree: Tree) -> Array:
     Raises :class:`ModelError` that names the inputs without a value.
     """
     for node in tree.inputs:
-        known = node.value if isinstance(node, constant) else None
+        value = node.value if isinstance(node, constant) else None
         if isinstance(node, placeholder):
-            known = node.default_value
-        if known is not None and node not in state.values:
-            state.set_node_value(node, known)
+            value = node.default_value
+        if value is not None and node not in state.values:
+            state.set_node_value(node, value)
     missing = [node.label for node in tree.inputs if node not in state.values]
     if missing:
         raise ModelError(
@@ -162,26 +162,26 @@ def _show(state: State, node: AnyNode, code: str) -> None:
 def _by_program(node: AnyNode, operands: list[Array]) -> Array:
     """One operation by the program of expressions."""
     arrays = np.broadcast_arrays(*operands)
-    traces = np.stack([one.ravel() for one in arrays]).astype(np.float64)
+    traces = np.stack([array.ravel() for array in arrays]).astype(np.float64)
     code = [(RPN["PARAM"].index, k) for k in range(len(arrays))]
     program = np.array([*code, (RPN[node.instruction].index, 0)], np.int64)
-    found: Array = run_rpn(program, traces).reshape(arrays[0].shape)
-    return found
+    result: Array = run_rpn(program, traces).reshape(arrays[0].shape)
+    return result
 
 
-def _compare(node: AnyNode, value: Array, other: Array, what: str) -> None:
+def _compare(node: AnyNode, value: Array, other: Array, backend: str) -> None:
     finite = np.abs(value[np.isfinite(value)])
     scale = SAME * finite.max(initial=0.0)
     if not np.allclose(value, other, rtol=0.0, atol=scale, equal_nan=True):
-        raise BackendError(f"{node.label}: NumPy gives {value}, {what} {other}: {node}")
+        raise BackendError(f"{node.label}: NumPy gives {value}, {backend} {other}: {node}")
 
 
 def _compiled(state: State, tree: Tree) -> None:
     """The root of a tree by Numba; the nodes on the way have no value then."""
     from pyspec.formula.jit import run_compiled
 
-    given: list[Value] = [state.values[node] for node in tree.inputs]
-    state.values[tree.root] = np.asarray(run_compiled(tree, *given))
+    values: list[Value] = [state.values[node] for node in tree.inputs]
+    state.values[tree.root] = np.asarray(run_compiled(tree, *values))
     if COMPARE in state.flags:
         plain = {node: state.values[node] for node in tree.inputs}
         apart = State(plain, state.functions, Flags.NONE)

@@ -33,16 +33,16 @@ TRACE, BREAK, DUMP, JIT, COMPARE = Flags.TRACE, Flags.BREAK, Flags.DUMP, Flags.J
 
 def from_environment() -> Flags:
     """The flags of ``PYSPEC_FLAGS``. Raises :class:`ModelError` for an unknown name."""
-    found = Flags.NONE
+    flags = Flags.NONE
     for part in os.environ.get(VARIABLE, "").split(","):
         name = part.strip().lower()
         if not name:
             continue
-        known = {flag.name.lower(): flag for flag in Flags if flag.name}
-        if name not in known:
+        by_name = {flag.name.lower(): flag for flag in Flags if flag.name}
+        if name not in by_name:
             raise ModelError(
-                f"{VARIABLE}: {name!r} is no flag{suggest(name, list(known))}; there are "
-                f"{', '.join(known)}"
+                f"{VARIABLE}: {name!r} is no flag{suggest(name, list(by_name))}; there are "
+                f"{', '.join(by_name)}"
             )
-        found |= known[name]
-    return found
+        flags |= by_name[name]
+    return flags

@@ -24,8 +24,8 @@ class Tree:
     def __str__(self) -> str:
         kinds = [type(node).__name__ if is_leaf(node) else "Node" for node in self.inputs]
         pairs = zip(self.inputs, kinds, strict=True)
-        given = ", ".join(f"n{node.id}: graph.{kind}" for node, kind in pairs)
-        lines = [f"def t{self.root.id}({given}) -> graph.Node:"]
+        parameters = ", ".join(f"n{node.id}: graph.{kind}" for node, kind in pairs)
+        lines = [f"def t{self.root.id}({parameters}) -> graph.Node:"]
         lines += [f"    {node}" for node in self.nodes]
         return "\n".join([*lines, f"    return n{self.root.id}"])
 

@@ -37,8 +37,8 @@ class Formula:
     @cached_property
     def uses(self) -> tuple[tuple[str, int], ...]:
         """Every use of a name, and where it stands in the text."""
-        found = (node for node in postorder(self.root) if isinstance(node, Name))
-        return tuple((node.name, node.position) for node in found)
+        name_nodes = (node for node in postorder(self.root) if isinstance(node, Name))
+        return tuple((node.name, node.position) for node in name_nodes)
 
     @cached_property
     def depth(self) -> int:
@@ -64,10 +64,10 @@ class Formula:
 
         Derivatives have the shape of the value.
         """
-        given = self._values(env)
+        values = self._values(env)
         slopes = dict.fromkeys(self.names, 0.0)
         with np.errstate(all="ignore"):
-            tree = _differentiate(self.root, given)
+            tree = _differentiate(self.root, values)
             _collect(tree, 1.0, slopes)
         if isinstance(tree.value, float):
             return tree.value, {name: np.float64(slope) for name, slope in slopes.items()}
@@ -79,14 +79,14 @@ class Formula:
         return prepared(self.root)
 
     def _values(self, env: Environment) -> dict[str, Value]:
-        found: dict[str, Value] = {}
+        values: dict[str, Value] = {}
         for name in self.names:
             if name not in env:
                 raise ModelError(
                     f"expression {self.text!r}: {name!r} has no value{suggest(name, list(env))}"
                 )
-            found[name] = np.asarray(env[name], dtype=np.float64)[()]
-        return found
+            values[name] = np.asarray(env[name], dtype=np.float64)[()]
+        return values
 
     def rpn(self, row_of: Mapping[str, int]) -> npt.NDArray[np.int64]:
         """The program for the stack machine, (n, 2) int64: instruction and operand.
@@ -149,8 +149,8 @@ def parse_given(text: str, where: str = "", sums: bool = False) -> Formula:
             divisor = Formula("", node.operands[1])
             is_number = not (divisor.names or has_sums(divisor.root))
             if is_number and divisor.evaluate({}) == 0.0:
-                what = "this divides by 0, whatever the parameters are"
-                raise fault(text, where, node.position, what)
+                message = "this divides by 0, whatever the parameters are"
+                raise fault(text, where, node.position, message)
     return formula
 
 
@@ -172,9 +172,9 @@ def _differentiate(node: Node, env: Mapping[str, Value]) -> _Value:
     inner = [_differentiate(operand, env) for operand in node.operands]
     values = [operand.value for operand in inner]
     result = UFUNCS[node.instruction](*values)
-    known = {**dict(zip("abc", values, strict=False)), "v": result}
+    arguments = {**dict(zip("abc", values, strict=False)), "v": result}
     operands = tuple(
-        (operand, None if isinstance(operand.node, Number) else slope(known))
+        (operand, None if isinstance(operand.node, Number) else slope(arguments))
         for operand, slope in zip(inner, SLOPES[node.instruction], strict=True)
     )
     return _Value(node, result, operands)

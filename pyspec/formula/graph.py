@@ -262,8 +262,8 @@ class function_call(Node[T]):
 
     def __init__(self, function: str, /, *args: Operand[Any], **kwargs: Operand[Any]) -> None:
         self.function = function
-        self.args = tuple(as_node(one) for one in args)
-        self.kwargs = {key: as_node(one) for key, one in kwargs.items()}
+        self.args = tuple(as_node(operand) for operand in args)
+        self.kwargs = {key: as_node(operand) for key, operand in kwargs.items()}
         super().__init__("")
 
     @property

@@ -21,14 +21,14 @@ class DAG:
     trees: tuple[Tree, ...] = ()
 
     def __str__(self) -> str:
-        what, body = ("trees", self.trees) if self.trees else ("nodes", self.nodes)
-        joined = ("\n\n" if self.trees else "\n").join(str(one) for one in body)
+        title, body = ("trees", self.trees) if self.trees else ("nodes", self.nodes)
+        joined = ("\n\n" if self.trees else "\n").join(str(entry) for entry in body)
         return "\n\n".join(
             f"# === {name} ===\n{text}".rstrip()
             for name, text in (
-                ("placeholders", "\n".join(str(one) for one in self.placeholders)),
-                ("constants", "\n".join(str(one) for one in self.constants)),
-                (what, joined),
+                ("placeholders", "\n".join(str(entry) for entry in self.placeholders)),
+                ("constants", "\n".join(str(entry) for entry in self.constants)),
+                (title, joined),
             )
         )
 
@@ -41,8 +41,8 @@ def compile_nodes(*nodes: AnyNode) -> DAG:
 
 def compile_trees(*trees: Tree) -> DAG:
     """The DAG of trees in the order of :func:`~pyspec.formula.forest.partition`."""
-    found = {node for tree in trees for node in (*tree.inputs, *tree.nodes)}
-    return DAG(*_leaves(found), trees=trees)
+    nodes = {node for tree in trees for node in (*tree.inputs, *tree.nodes)}
+    return DAG(*_leaves(nodes), trees=trees)
 
 
 def _leaves(

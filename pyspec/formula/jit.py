@@ -44,8 +44,8 @@ def run_compiled(tree: Tree, *values: npt.ArrayLike) -> Array:
     arrays = [np.asarray(value, np.float64) for value in values]
     shape = np.broadcast_shapes(*(array.shape for array in arrays))
     with np.errstate(all="ignore"):
-        found = _compiled(tree)(tuple(np.atleast_1d(array) for array in arrays))
-    return np.broadcast_to(found, shape if shape else (1,)).reshape(shape)
+        result = _compiled(tree)(tuple(np.atleast_1d(array) for array in arrays))
+    return np.broadcast_to(result, shape if shape else (1,)).reshape(shape)
 
 
 @lru_cache(maxsize=256)

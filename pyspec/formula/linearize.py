@@ -16,14 +16,14 @@ def forest(*roots: AnyNode, boundary: Collection[AnyNode] = ()) -> list[AnyNode]
 
     Raises :class:`ModelError` that names the nodes of a cycle.
     """
-    known = {id(node) for node in boundary}
+    visited = {id(node) for node in boundary}
     done: list[AnyNode] = []
     for root in roots:
-        _visit(root, known, done)
+        _visit(root, visited, done)
     return done
 
 
-def _visit(root: AnyNode, known: set[int], done: list[AnyNode]) -> None:
+def _visit(root: AnyNode, visited: set[int], done: list[AnyNode]) -> None:
     """Depth first, without the stack of Python: formulas may be deep. A node that is met again
     while its operands wait lies on a cycle."""
     waiting: list[tuple[AnyNode, bool]] = [(root, False)]
@@ -32,14 +32,14 @@ def _visit(root: AnyNode, known: set[int], done: list[AnyNode]) -> None:
         node, behind = waiting.pop()
         if behind:
             del open_nodes[id(node)]
-            known.add(id(node))
+            visited.add(id(node))
             done.append(node)
         elif id(node) in open_nodes:
             circle = list(open_nodes.values())
-            circle = [*circle[[one is node for one in circle].index(True) :], node]
-            names = " <- ".join(one.label for one in circle)
+            circle = [*circle[[member is node for member in circle].index(True) :], node]
+            names = " <- ".join(member.label for member in circle)
             raise ModelError(f"the formula runs in a circle: {names}")
-        elif id(node) not in known:
+        elif id(node) not in visited:
             open_nodes[id(node)] = node
             waiting.append((node, True))
             waiting += [(operand, False) for operand in reversed(node.operands)]
@@ -52,13 +52,15 @@ def verify(nodes: Iterable[AnyNode]) -> dict[AnyNode, type | None]:
     """
     axes: dict[AnyNode, type | None] = {}
     for node in nodes:
-        found = {axes.get(operand, operand.axis): operand for operand in node.operands}
-        found.pop(None, None)
-        if len(found) > 1:
-            said = " and ".join(
-                f"{operand.label} along {axis.__name__}" for axis, operand in found.items() if axis
+        by_axis = {axes.get(operand, operand.axis): operand for operand in node.operands}
+        by_axis.pop(None, None)
+        if len(by_axis) > 1:
+            mixture = " and ".join(
+                f"{operand.label} along {axis.__name__}"
+                for axis, operand in by_axis.items()
+                if axis
             )
-            raise ModelError(f"{node.label}: mixes {said}; bring them to one axis: {node}")
+            raise ModelError(f"{node.label}: mixes {mixture}; bring them to one axis: {node}")
         summed = type(node).__name__ == "total"
-        axes[node] = None if summed else next(iter(found), node.axis)
+        axes[node] = None if summed else next(iter(by_axis), node.axis)
     return axes

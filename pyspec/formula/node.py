@@ -83,10 +83,12 @@ class Node(Generic[T]):
     @property
     def axis(self) -> type | None:
         """The axis that a placeholder or constant was given, None for no matter which."""
-        given = get_args(getattr(self, "__orig_class__", None))
+        arguments = get_args(getattr(self, "__orig_class__", None))
         # Any is a class from Python 3.11 on.
-        known = [one for one in given if isinstance(one, type) and one is not Any]
-        return known[0] if known else None
+        classes = [
+            argument for argument in arguments if isinstance(argument, type) and argument is not Any
+        ]
+        return classes[0] if classes else None
 
     @property
     def label(self) -> str:

@@ -37,9 +37,9 @@ def perform(node: AnyNode, operands: list[Value], functions: Functions) -> Value
     """
     if isinstance(node, function_call):
         if node.function not in functions:
-            known = suggest(node.function, list(functions))
+            hint = suggest(node.function, list(functions))
             raise ModelError(
-                f"{node.label}: no function {node.function!r}{known}; give it to the State: "
+                f"{node.label}: no function {node.function!r}{hint}; give it to the State: "
                 f"functions={{{node.function!r}: ...}}"
             )
         n = len(node.args)
@@ -56,7 +56,7 @@ def perform(node: AnyNode, operands: list[Value], functions: Functions) -> Value
 
 def _whole(operands: list[Value]) -> bool:
     """Whether NumPy would refuse a negative power: of whole numbers."""
-    return all(np.asarray(one).dtype.kind in "iub" for one in operands)
+    return all(np.asarray(operand).dtype.kind in "iub" for operand in operands)
 
 
 def line(node: AnyNode, operands: list[Value]) -> str:
@@ -88,5 +88,5 @@ def literal(value: Value) -> str:
 
 def _numbers(value: Value) -> str:
     if isinstance(value, list):
-        return f"[{', '.join(_numbers(one) for one in value)}]"
+        return f"[{', '.join(_numbers(element) for element in value)}]"
     return number_text(value)

@@ -259,11 +259,11 @@ class _Parser:
             )
         if row is None:
             names = dict.fromkeys(row.symbol for row in FUNCTIONS.values() if row.symbol != "**")
-            known = f"there are {', '.join(names)}"
+            choices = f"there are {', '.join(names)}"
             hint = suggest(token.text, list(FUNCTIONS))
             raise self.error(
                 token.position,
-                f"{token.text!r} is not a known function; {known}{hint}; "
+                f"{token.text!r} is not a known function; {choices}{hint}; "
                 "a product is written with *",
             )
         return self._applied(token, row.name, row.arity)

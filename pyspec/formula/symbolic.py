@@ -20,7 +20,7 @@ def from_syntax(syntax: Syntax, names: Mapping[str, AnyNode]) -> AnyNode:
         return constant(syntax.value)
     if isinstance(syntax, Name):
         return names[syntax.name]
-    return apply(syntax.instruction, *(from_syntax(one, names) for one in syntax.operands))
+    return apply(syntax.instruction, *(from_syntax(operand, names) for operand in syntax.operands))
 
 
 def derivative(root: AnyNode, by: AnyNode) -> AnyNode:
@@ -34,7 +34,9 @@ def derivative(root: AnyNode, by: AnyNode) -> AnyNode:
     for node in linearize.forest(root):
         if node in slopes:
             continue
-        moving = [(k, slopes[one]) for k, one in enumerate(node.operands) if one in slopes]
+        moving = [
+            (k, slopes[operand]) for k, operand in enumerate(node.operands) if operand in slopes
+        ]
         if moving:
             slope = _slope(node, moving)
             if slope is not None:
@@ -51,12 +53,12 @@ def _slope(node: AnyNode, moving: list[tuple[int, AnyNode]]) -> AnyNode | None:
         )
     if isinstance(node, (cumsum, total)):
         return type(node)(moving[0][1])
-    found: AnyNode | None = None
+    result: AnyNode | None = None
     for k, slope in moving:
         term = _term(node, k, slope)
         if term is not None:
-            found = term if found is None else found + term
-    return found
+            result = term if result is None else result + term
+    return result
 
 
 def _term(node: AnyNode, k: int, slope: AnyNode) -> AnyNode | None:
@@ -65,7 +67,7 @@ def _term(node: AnyNode, k: int, slope: AnyNode) -> AnyNode | None:
         if partial.value == 0:
             return None
         return slope if partial.value == 1 else constant(partial.value) * slope
-    known = {**dict(zip("abc", node.operands, strict=False)), "v": node}
-    factor = from_syntax(partial, known)
+    arguments = {**dict(zip("abc", node.operands, strict=False)), "v": node}
+    factor = from_syntax(partial, arguments)
     is_one = isinstance(slope, constant) and slope.value == 1
     return factor if is_one else chain_product(factor, slope)

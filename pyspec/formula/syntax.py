@@ -40,7 +40,7 @@ SUMS = {"cumsum": "CUMSUM", "sum": "SUM"}
 
 def has_sums(node: Node) -> bool:
     """Whether a sum over an axis occurs in a tree."""
-    used = {one.instruction for one in postorder(node) if isinstance(one, Apply)}
+    used = {part.instruction for part in postorder(node) if isinstance(part, Apply)}
     return not used.isdisjoint(SUMS.values())
 
 

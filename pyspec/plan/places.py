@@ -46,19 +46,19 @@ class Places:
     is_open: bool = False
     is_rough: bool = False
     is_smooth: bool = False
-    _known: list[Array] = field(default_factory=list, repr=False, compare=False)
+    _cached: list[Array] = field(default_factory=list, repr=False, compare=False)
 
     def at(self, theta: Array) -> Array:
         """The values, rising."""
-        if self._known:
-            return self._known[0]
+        if self._cached:
+            return self._cached[0]
         values = np.unique(np.concatenate([part(theta) for part in self.parts]))
         if self.is_open and values.size:
             gap = SAME * float(np.abs(values[[0, -1]]).max())
             values = values[np.diff(values, prepend=-np.inf) > gap]
         values.flags.writeable = False
         if not self.reads:
-            self._known.append(values)
+            self._cached.append(values)
         return values
 
     def inside(self, places: Array, k: int, low: float, high: float) -> tuple[float, float]:
@@ -92,7 +92,7 @@ class Places:
             return lambda theta: part(theta[columns])
 
         reads = frozenset(int(columns[k]) for k in self.reads)
-        return replace(self, parts=tuple(map(there, self.parts)), reads=reads, _known=[])
+        return replace(self, parts=tuple(map(there, self.parts)), reads=reads, _cached=[])
 
 
 def number_of(places: Array, value: float) -> int:

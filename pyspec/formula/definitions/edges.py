@@ -43,15 +43,15 @@ class Edges(NamedTuple):
     name: str
     is_plain: bool
 
-    def at(self, known: Mapping[str, Any]) -> Array:
-        """The values of the parameter, one for each comparison and sample; `known` are the axis,
+    def at(self, values: Mapping[str, Any]) -> Array:
+        """The values of the parameter, one for each comparison and sample; `values` are the axis,
         the inputs and the other parameters by name. Samples without one are left out."""
-        found = []
-        given = {**known, self.name: 0.0}
+        crossings = []
+        at_zero = {**values, self.name: 0.0}
         with np.errstate(all="ignore"):
             for rest, slope in self.pairs:
-                found.append(np.ravel(-rest(given) / slope(given)))
-        places = np.concatenate(found)
+                crossings.append(np.ravel(-rest(at_zero) / slope(at_zero)))
+        places = np.concatenate(crossings)
         return np.asarray(places[np.isfinite(places)], np.float64)
 
 
@@ -62,7 +62,7 @@ def edges_of(own: Definition, name: str) -> Edges | None:
     values, root = own.values
     table = copy_of(values)
     at = table.input(name)
-    along = table.depends([table.input(one) for one in (own.axis, *own.inputs)])
+    along = table.depends([table.input(sample) for sample in (own.axis, *own.inputs)])
     pairs, used, is_plain = [], set(), True
     for number in sorted(table.reachable([root]) & along):
         value = table[number]
@@ -81,7 +81,7 @@ def edges_of(own: Definition, name: str) -> Edges | None:
     if not pairs:
         return None
     (slope,) = differentiate(table, root, [at])
-    reads = frozenset(one for one in own.params if one != name and table.input(one) in used)
+    reads = frozenset(param for param in own.params if param != name and table.input(param) in used)
     return Edges(reads, table.number(slope) == 0, tuple(pairs), name, is_plain)
 
 

@@ -61,7 +61,9 @@ class Formulas:
     @cached_property
     def sums(self) -> bool:
         """Whether it sums over the energies, so that NumPy has to run it."""
-        return any(has_sums(one.root) for one in (self.value, *(line for _, line in self.lines)))
+        return any(
+            has_sums(formula.root) for formula in (self.value, *(line for _, line in self.lines))
+        )
 
     def __call__(self, x: Value, /, *params: Value, **inputs: Value) -> Value:
         """The value at x, in NumPy: numbers, or arrays that broadcast; inputs by name."""
@@ -80,13 +82,15 @@ class Formulas:
         for name, line in self.lines:
             env[name] = line.evaluate(env)
         value = formula.evaluate(env)
-        return np.broadcast_to(value, np.broadcast_shapes(*(np.shape(one) for one in env.values())))
+        return np.broadcast_to(
+            value, np.broadcast_shapes(*(np.shape(array) for array in env.values()))
+        )
 
     def table(self) -> tuple[Values, dict[str, int]]:
         """A table of values with the lines, and which value each name is."""
         values = Values()
-        known = (*self.params, self.axis, *self.inputs)
-        names = {name: values.input(name) for name in known}
+        arguments = (*self.params, self.axis, *self.inputs)
+        names = {name: values.input(name) for name in arguments}
         for name, formula in self.lines:
             names[name] = values.lower(formula.root, names)
         return values, names

@@ -191,7 +191,7 @@ def define(text: str, where: str = "") -> OpDef:
         reads=traits.reads,
         tolerance=float("inf"),
         formula=match["body"].strip(),
-        units=tuple(f"[{own.units[one]}]" if one in own.units else "?" for one in params),
+        units=tuple(f"[{own.units[param]}]" if param in own.units else "?" for param in params),
         own=own,
     )
 
@@ -243,11 +243,11 @@ def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str)
     domain, name = match["domain"], match["name"]
     inputs = read_inputs(match["inputs"], name, domain, start)
     axis = DOMAINS[domain][2]
-    known = {axis: "the time difference" if domain == KERNEL else "the axis"}
+    roles = {axis: "the time difference" if domain == KERNEL else "the axis"}
     for param in params:
-        _claim(param, "a parameter", known, start)
-    for one in inputs:
-        _claim(one, "an input", known, start)
+        _claim(param, "a parameter", roles, start)
+    for argument in inputs:
+        _claim(argument, "an input", roles, start)
     if len(params) > LIBRARY["MAX_PARAMS"]:
         raise ModelError(
             f"{start}{name} has {len(params)} parameters, {LIBRARY['MAX_PARAMS']} is the most; "
@@ -262,14 +262,14 @@ def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str)
             raise ModelError(f"{start}cannot read the line {helper.strip()!r}; write 'u = formula'")
         place = f"{where}: {line['name']}" if where else ""
         formula = parse_given(line["text"].strip(), place, domain == "energy")
-        _check_names(formula, known, domain, start)
+        _check_names(formula, roles, domain, start)
         if domain == KERNEL and line["name"] in NAMES:
             parts.append((line["name"], formula))
             continue
-        _claim(line["name"], "a line", known, start)
+        _claim(line["name"], "a line", roles, start)
         lines.append((line["name"], formula))
     value = parse_given(last.strip(), where, domain == "energy")
-    _check_names(value, known, domain, start)
+    _check_names(value, roles, domain, start)
     own = Definition(
         text,
         domain,
@@ -288,31 +288,31 @@ def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str)
     used = used_names(own)
     if own.sums:
         check_sums(own, start)
-    for what, names in (("parameter", params), ("input", inputs)):
-        unused = [one for one in names if one not in used]
+    for role, names in (("parameter", params), ("input", inputs)):
+        unused = [argument for argument in names if argument not in used]
         if unused:
             raise ModelError(
-                f"{start}the formula of {name} does not depend on its {what} {unused[0]!r}; "
-                f"remove it from the {what}s, or use it"
+                f"{start}the formula of {name} does not depend on its {role} {unused[0]!r}; "
+                f"remove it from the {role}s, or use it"
             )
     return own
 
 
-def _claim(name: str, what: str, known: dict[str, str], start: str) -> None:
+def _claim(name: str, role: str, roles: dict[str, str], start: str) -> None:
     """Takes a name that nothing else has. Raises :class:`ModelError` otherwise."""
-    if name in known:
-        raise ModelError(f"{start}{name!r} is {known[name]} already; choose another name")
+    if name in roles:
+        raise ModelError(f"{start}{name!r} is {roles[name]} already; choose another name")
     if name in CONSTANTS or name in FUNCTIONS:
         raise ModelError(f"{start}{name!r} has a meaning in formulas; choose another name")
-    known[name] = what
+    roles[name] = role
 
 
-def _check_names(formula: Formula, known: Mapping[str, str], domain: str, start: str) -> None:
+def _check_names(formula: Formula, roles: Mapping[str, str], domain: str, start: str) -> None:
     """Raises :class:`ModelError`, with a caret, for the first name that is not known."""
     for name, position in formula.uses:
-        if name in known:
+        if name in roles:
             continue
-        hint = suggest(name, list(known))
+        hint = suggest(name, list(roles))
         if name in _AXES.values():
             hint = f"; the axis of a {domain} function is {_AXES[domain]!r}"
         shown = f"\n    {formula.text}\n    {' ' * position}^" if len(formula.text) <= 160 else ""

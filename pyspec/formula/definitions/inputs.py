@@ -31,14 +31,14 @@ def read_inputs(text: str | None, name: str, domain: str, start: str) -> tuple[s
     """
     if text is None:
         return ()
-    names = tuple(one.strip() for one in UNIT.sub("", text).split(","))
+    names = tuple(input_name.strip() for input_name in UNIT.sub("", text).split(","))
     if domain not in AXES:
         raise ModelError(
             f"{start}the kernel {name} cannot have inputs: it is a function of the time "
             "difference, at which nothing was measured; make the input part of a law"
         )
-    for one in names:
-        if not one.isidentifier() or not one.isascii():
+    for input_name in names:
+        if not input_name.isidentifier() or not input_name.isascii():
             raise ModelError(
                 f"{start}cannot read the inputs {text.strip()!r}; give their names, such as 'ref'"
             )
@@ -50,12 +50,12 @@ def read_inputs(text: str | None, name: str, domain: str, start: str) -> tuple[s
     return names
 
 
-def given_values(name: str, wanted: Sequence[str], given: Mapping[str, Value]) -> dict[str, Value]:
+def given_values(name: str, wanted: Sequence[str], inputs: Mapping[str, Value]) -> dict[str, Value]:
     """The values of the inputs of a function. Raises :class:`ModelError` where one is missing."""
-    for one in wanted:
-        if one not in given:
+    for input_name in wanted:
+        if input_name not in inputs:
             raise ModelError(
-                f"{name} reads the input {one!r}, which has no values{suggest(one, list(given))}; "
-                f"give them, {one}=..."
+                f"{name} reads the input {input_name!r}, which has no values"
+                f"{suggest(input_name, list(inputs))}; give them, {input_name}=..."
             )
-    return {one: given[one] for one in wanted}
+    return {input_name: inputs[input_name] for input_name in wanted}

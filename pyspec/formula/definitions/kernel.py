@@ -55,8 +55,10 @@ def kernel_words(own: Formulas, moved: Collection[str]) -> npt.NDArray[np.int64]
     """The programs of shape, reaches and tails behind their head: csrc/kernels/convolution.h;
     `moved` are the parameters that move a jump."""
     parts = dict(own.parts)
-    given = [part_of(parts, part, side) for part in PARTS for side in (0, 1)]
-    programs = [None if one is None else own.program(one) for one in (own.value, *given)]
+    declared = [part_of(parts, part, side) for part in PARTS for side in (0, 1)]
+    programs = [
+        None if formula is None else own.program(formula) for formula in (own.value, *declared)
+    ]
     at = CONSTANTS["KERNEL_HEAD"]
     places = []
     for program in programs:
@@ -69,12 +71,12 @@ def kernel_words(own: Formulas, moved: Collection[str]) -> npt.NDArray[np.int64]
 
 def reaches(own: Formulas, params: Sequence[float]) -> tuple[float, float]:
     """How far the kernel extends before and after."""
-    given = [part_of(dict(own.parts), "reach", side) for side in (0, 1)]
-    found = [
-        np.inf if one is None else float(own.evaluate(one, np.float64(0.0), params))
-        for one in given
+    declared = [part_of(dict(own.parts), "reach", side) for side in (0, 1)]
+    lengths = [
+        np.inf if formula is None else float(own.evaluate(formula, np.float64(0.0), params))
+        for formula in declared
     ]
-    return found[0], found[1]
+    return lengths[0], lengths[1]
 
 
 def mass(own: Formulas, side: int, away: Array, params: Sequence[float]) -> Array:
@@ -92,15 +94,15 @@ def check_parts(own: Formulas, start: str) -> None:
     """What a kernel declares is said once for each side, and its reach has no time difference."""
     names = [name for name, _ in own.parts]
     for part in PARTS:
-        given = [name for name in names if name.startswith(part)]
+        declared = [name for name in names if name.startswith(part)]
         sides = [f"{part}_{side}" for side in SIDES]
-        if given not in ([], [part]) and sorted(given) != sorted(sides):
+        if declared not in ([], [part]) and sorted(declared) != sorted(sides):
             raise ModelError(
                 f"{start}write {part} for both sides of {own.name}, or {sides[0]} and {sides[1]}"
             )
     for name, formula in own.parts:
-        values, known = own.table()
-        used = values.reachable([values.lower(formula.root, known)])
+        values, numbers = own.table()
+        used = values.reachable([values.lower(formula.root, numbers)])
         if name.startswith("reach") and values.input(own.axis) in used:
             raise ModelError(
                 f"{start}{name} says how far {own.name} extends; it cannot depend on {own.axis!r}"
@@ -116,7 +118,7 @@ def kernel_jumps(own: Formulas, guards: tuple[Guard, ...]) -> tuple[tuple[str, s
     values, root = own.values
     along = values.depends([values.input(own.axis)])
     inputs = {name: values.input(name) for name in own.params}
-    found: dict[str, list[float]] = {}
+    factors_by_name: dict[str, list[float]] = {}
     for number in sorted(values.reachable([root]) & along):
         if values[number].instruction not in COMPARISONS:
             continue
@@ -127,11 +129,11 @@ def kernel_jumps(own: Formulas, guards: tuple[Guard, ...]) -> tuple[tuple[str, s
             factors = list(itertools.islice(edges, _MOST_EDGES if len(names) == 1 else 1))
             if factors:
                 alone = len(names) == 1 and np.ptp(factors) <= 1e-9 * max(factors)
-                found.setdefault(name, []).append(factors[0] if alone else np.nan)
+                factors_by_name.setdefault(name, []).append(factors[0] if alone else np.nan)
     places = []
-    for name, factors in found.items():
-        known = np.isfinite(factors).all() and np.ptp(factors) <= 1e-9 * factors[0]
-        places.append((name, repr(float(f"{factors[0]:.12g}")) if known else f"1 + abs({name})"))
+    for name, factors in factors_by_name.items():
+        is_same = np.isfinite(factors).all() and np.ptp(factors) <= 1e-9 * factors[0]
+        places.append((name, repr(float(f"{factors[0]:.12g}")) if is_same else f"1 + abs({name})"))
     return tuple(places)
 
 
@@ -200,9 +202,9 @@ def fault_of(own: Formulas, params: Sequence[float]) -> str:
             f"the integral of {name} is {total:g}; a kernel is normalised by it: make it positive"
         )
     for side in range(len(sides)):
-        said = _declared(own, side, params, total)
-        if said:
-            return said
+        fault = _declared(own, side, params, total)
+        if fault:
+            return fault
     return ""
 
 
@@ -230,7 +232,7 @@ def _declared(own: Formulas, side: int, params: Sequence[float], total: float) -
         at = np.minimum(np.array([0.0, 0.3, 1.0, 3.0]) * _size(own, params, total), reach)
         at = np.append(at, reach) if np.isfinite(reach) else at
         inside = beyond(lambda d: own(sign * d, *params), at)
-        said = mass(own, side, at, params)
+        tail = mass(own, side, at, params)
     if np.isfinite(reach) and abs(inside[-1]) > 1e-6 * total:
         share = abs(inside[-1]) / total
         return (
@@ -239,10 +241,10 @@ def _declared(own: Formulas, side: int, params: Sequence[float], total: float) -
         )
     if part_of(dict(own.parts), "tail", side) is None:
         return ""
-    worst = int(np.argmax(np.abs(said - inside)))
-    if not abs(said[worst] - inside[worst]) <= 1e-6 * total:
+    worst = int(np.argmax(np.abs(tail - inside)))
+    if not abs(tail[worst] - inside[worst]) <= 1e-6 * total:
         return (
-            f"{where} the tail at d = {at[worst]:g} is {said[worst]:.6g}, but the integral of the "
+            f"{where} the tail at d = {at[worst]:g} is {tail[worst]:.6g}, but the integral of the "
             f"formula from there on is {inside[worst]:.6g}; mend one of them, or leave the tail out"
         )
     return ""

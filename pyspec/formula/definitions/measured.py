@@ -52,8 +52,8 @@ class Measured:
     @cached_property
     def normalised(self) -> tuple[Array, Array]:
         """Times and responses of area 1."""
-        time, given = np.array(self.time), np.array(self.values)
-        return time, given / area_of(time, given)
+        time, response = np.array(self.time), np.array(self.values)
+        return time, response / area_of(time, response)
 
     def response(self, name: str) -> OpDef | None:
         """What the instrument makes of the law of that name, or of the state of a scheme of that
@@ -73,9 +73,9 @@ class Measured:
         if self.law is None:
             return np.interp(x, time, values, left=0.0, right=0.0)
         if isinstance(self.law.own, State):
-            u, *known = self.law.own.parts(x, params)
-            found = measured.populations(u, time, values, *known)
-            return np.where(u < time[0], 0.0, params[0] * self.law.own.chosen(found))
+            u, *arguments = self.law.own.parts(x, params)
+            populations = measured.populations(u, time, values, *arguments)
+            return np.where(u < time[0], 0.0, params[0] * self.law.own.chosen(populations))
         *own, onset, y0 = params
         return measured.seen(self.law.name, np.subtract(x, onset), time, values, *own, y0)
 
@@ -105,7 +105,7 @@ def instrument_text(time: Sequence[float], response: Sequence[float], place: str
     """The text of an instrument. Raises :class:`ModelError`, starting with `place`, for samples
     that are no response."""
     check_samples(time, response, place)
-    numbers = (" ".join(repr(float(one)) for one in row) for row in (time, response))
+    numbers = (" ".join(repr(float(number)) for number in row) for row in (time, response))
     return f"{MEASURED}{_ALONE}({'; '.join(numbers)})"
 
 
@@ -124,10 +124,10 @@ def check_samples(time: Sequence[float], response: Sequence[float], place: str) 
             f"{place}: has {len(time)} sample{'s' * (len(time) != 1)}; 2 to {MOST_SAMPLES} can be "
             f"had; {remedy}"
         )
-    for k, one in enumerate(zip(time, response, strict=True), start=1):
-        for what, number in zip(("time", "response"), one, strict=True):
+    for k, sample in enumerate(zip(time, response, strict=True), start=1):
+        for quantity, number in zip(("time", "response"), sample, strict=True):
             if not math.isfinite(number):
-                raise ModelError(f"{place}: sample {k}: the {what} is {number}; give a number")
+                raise ModelError(f"{place}: sample {k}: the {quantity} is {number}; give a number")
         if k > 1 and not time[k - 2] < time[k - 1]:
             raise ModelError(
                 f"{place}: sample {k}: the time {time[k - 1]:g} is not behind {time[k - 2]:g}; "
@@ -153,13 +153,15 @@ def define_measured(text: str) -> OpDef:
     """The instrument or response that a text defines, as a row like those of the op table. Raises
     :class:`ModelError` for a text that defines none."""
     match = _TEXT.fullmatch(text)
-    known = match is not None and match[1] in (_ALONE, *LAWS)
+    is_valid = match is not None and match[1] in (_ALONE, *LAWS)
     try:
         rows = [tuple(map(float, part.split())) for part in match.group(2, 3)] if match else []
-        known = known and (match is not None and (match[4] is not None) == (match[1] == _STATE))
+        is_valid = is_valid and (
+            match is not None and (match[4] is not None) == (match[1] == _STATE)
+        )
     except ValueError:
-        known = False
-    if match is None or not known:
+        is_valid = False
+    if match is None or not is_valid:
         raise ModelError(f"cannot read the measured instrument {text[:80]!r}")
     time, response = rows
     check_samples(time, response, MEASURED_IRF)

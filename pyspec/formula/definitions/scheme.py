@@ -62,7 +62,7 @@ class Scheme:
     @property
     def states(self) -> tuple[str, ...]:
         """All states, in the order in which they are named."""
-        named = [one for begin, end, _ in self.steps for one in (*sides(begin), *sides(end))]
+        named = [state for begin, end, _ in self.steps for state in (*sides(begin), *sides(end))]
         return tuple(dict.fromkeys([*(state for state, _ in self.start), *named]))
 
     @property
@@ -95,34 +95,35 @@ class Scheme:
         """The states that `state` depends on, and itself, in an order in which steps lead forward
         or stay in a block (see :meth:`blocks`)."""
         reach = self._reach()
-        own = [one for one in self.states if state in reach[one]]
+        own = [other for other in self.states if state in reach[other]]
         # A state that reaches more comes first; those of a block reach the same.
-        ahead = {one: len(reach[one] & set(own)) for one in own}
+        ahead = {other: len(reach[other] & set(own)) for other in own}
         first = {
-            one: min(own.index(o) for o in own if self._is_mutual(reach, one, o)) for one in own
+            other: min(own.index(o) for o in own if self._is_mutual(reach, other, o))
+            for other in own
         }
-        return tuple(sorted(own, key=lambda one: (-ahead[one], first[one], own.index(one))))
+        return tuple(sorted(own, key=lambda other: (-ahead[other], first[other], own.index(other))))
 
     def blocks(self, states: Iterable[str]) -> list[list[str]]:
         """The states in blocks of those that become one another."""
-        reach, found = self._reach(), list[list[str]]()
+        reach, grouped = self._reach(), list[list[str]]()
         for state in states:
-            if found and self._is_mutual(reach, found[-1][0], state):
-                found[-1].append(state)
+            if grouped and self._is_mutual(reach, grouped[-1][0], state):
+                grouped[-1].append(state)
             else:
-                found.append([state])
-        return found
+                grouped.append([state])
+        return grouped
 
-    def _is_mutual(self, reach: Mapping[str, set[str]], one: str, other: str) -> bool:
-        return other in reach[one] and one in reach[other]
+    def _is_mutual(self, reach: Mapping[str, set[str]], state: str, other: str) -> bool:
+        return other in reach[state] and state in reach[other]
 
     def _reach(self) -> dict[str, set[str]]:
         """What each state becomes, or meets in a step of two, itself included."""
         reach = {state: {state} for state in self.states}
         ways = [
-            (one, other)
+            (source, other)
             for begin, end, _ in self.steps
-            for one in sides(begin)
+            for source in sides(begin)
             for other in (*sides(begin), *sides(end))
         ]
         for _ in self.states:
@@ -134,35 +135,41 @@ class Scheme:
 
     def populated(self) -> set[str]:
         """The states that are ever populated, whatever the rates are."""
-        found = {state for state, _ in self.start}
+        reached = {state for state, _ in self.start}
         for _ in self.steps:
             for begin, end, _ in self.steps:
-                if found.issuperset(sides(begin)):
-                    found.update(sides(end))
-        return found
+                if reached.issuperset(sides(begin)):
+                    reached.update(sides(end))
+        return reached
 
     def matrix(self, rates: Mapping[str, Value]) -> Array:
         """The rate matrix K[to, from] of all states: dc/dt = K c. For schemes without pairs."""
         place = {state: k for k, state in enumerate(self.states)}
-        found = np.zeros((len(place), len(place)))
+        rate_matrix = np.zeros((len(place), len(place)))
         for begin, end, rate in self.steps:
-            found[place[begin], place[begin]] -= rates[rate]
+            rate_matrix[place[begin], place[begin]] -= rates[rate]
             if end:
-                found[place[end], place[begin]] += rates[rate]
-        return found
+                rate_matrix[place[end], place[begin]] += rates[rate]
+        return rate_matrix
 
     def moves(self, rates: Mapping[str, Value]) -> list[tuple[list[int], list[int], float]]:
         """The steps as places of their states, from and to, with the rate."""
         place = {state: k for k, state in enumerate(self.states)}
         return [
-            ([place[one] for one in sides(begin)], [place[one] for one in sides(end)], rates[rate])
+            (
+                [place[state] for state in sides(begin)],
+                [place[state] for state in sides(end)],
+                rates[rate],
+            )
             for begin, end, rate in self.steps
         ]
 
     def populations(self, values: Mapping[str, Value]) -> Array:
         """The populations of all states at the onset."""
-        given = [dict(self.start).get(state, "0") for state in self.states]
-        return np.array([float(one if _NUMBER.fullmatch(one) else values[one]) for one in given])
+        starts = [dict(self.start).get(state, "0") for state in self.states]
+        return np.array(
+            [float(start if _NUMBER.fullmatch(start) else values[start]) for start in starts]
+        )
 
 
 def sides(text: str) -> tuple[str, ...]:
@@ -196,8 +203,8 @@ class State:
         if scheme.has_pairs:
             rates = dict.fromkeys(scheme.parameters, 0.0) | values
             u = np.asarray(x, np.float64) - values[ONSET]
-            found = reacting(u, scheme.moves(rates), scheme.populations(rates), width)
-            return params[0] * np.asarray(found[..., scheme.states.index(self.state)])
+            by_state = reacting(u, scheme.moves(rates), scheme.populations(rates), width)
+            return params[0] * np.asarray(by_state[..., scheme.states.index(self.state)])
         # The rates at which the states that lead to this one become what does not.
         states = scheme.before(self.state)
         out = [(a, r) for a, b, r in scheme.steps if a in states and b not in states]
@@ -240,15 +247,15 @@ class State:
             size, len(self.params), len(states), place[self.state], int(self.under), len(steps),
             len(starts), len(blocks),
         ]  # fmt: skip
-        flat = [word for one in (*steps, *starts) for word in one]
+        flat = [word for group in (*steps, *starts) for word in group]
         return np.array([*head, *flat, *blocks], np.int64)
 
 
 def _side_word(side: str, place: Mapping[str, int]) -> int:
     """The code of the states on a side of a step: -1 for none, or for states that nothing depends
     on; see csrc/kinetics/scheme.h for two states."""
-    known = [place[state] for state in sides(side) if state in place]
-    return known[0] + MOST_STATES * (1 + known[1]) if len(known) == 2 else (known or [-1])[0]
+    places = [place[state] for state in sides(side) if state in place]
+    return places[0] + MOST_STATES * (1 + places[1]) if len(places) == 2 else (places or [-1])[0]
 
 
 @lru_cache(maxsize=1024)
@@ -273,15 +280,15 @@ def define_state(text: str) -> OpDef:
         raise ModelError(f"{name}: there is no state {state!r}")
     own = set(scheme.before(state))
     needed = {rate for begin, _, rate in scheme.steps if own.issuperset(sides(begin))}
-    begins = {value for one, value in scheme.start if one in own}
-    inner = [one for one in scheme.parameters if one in needed | begins]
+    begins = {value for starting, value in scheme.start if starting in own}
+    inner = [param for param in scheme.parameters if param in needed | begins]
     params = (HEIGHT, *inner, ONSET, *([WIDTH] if under else []))
     if len(params) > MOST_PARAMS:
         raise ModelError(
             f"{name}: {state} depends on {len(inner)} rates and populations; "
             f"{MOST_PARAMS - 2 - bool(under)} is the most"
         )
-    guards = [Guard(k, ">=", 0.0, False) for k, one in enumerate(params) if one in needed]
+    guards = [Guard(k, ">=", 0.0, False) for k, param in enumerate(params) if param in needed]
     if under:
         guards.append(Guard(len(params) - 1, ">", 0.0, False))
     population = dict(scheme.start).get(state)
@@ -302,7 +309,7 @@ def define_state(text: str) -> OpDef:
         formula=f"A times the population of {state}: {scheme.body}",
         units=(
             "y",
-            *("1/x" if one in needed else "1" for one in inner),
+            *("1/x" if param in needed else "1" for param in inner),
             *["x"] * (1 + bool(under)),
         ),
         own=State(scheme, state, bool(under), params),
@@ -321,12 +328,14 @@ def check_scheme(scheme: Scheme, place: str) -> None:
                 f"{place}: {word!r} cannot be a name; use letters and digits{first}{step}"
             )
         if word in _TAKEN or word in NUMBERS or word in FUNCTIONS:
-            what = _TAKEN.get(word, "has a meaning in formulas")
-            raise ModelError(f"{place}: {word!r} {what}; choose another name")
+            meaning = _TAKEN.get(word, "has a meaning in formulas")
+            raise ModelError(f"{place}: {word!r} {meaning}; choose another name")
     both = set(scheme.states) & set(scheme.parameters)
     if both:
-        one = sorted(both)[0]
-        raise ModelError(f"{place}: {one!r} names a state and a parameter; rename one of the two")
+        shared = sorted(both)[0]
+        raise ModelError(
+            f"{place}: {shared!r} names a state and a parameter; rename one of the two"
+        )
     if HEIGHT in scheme.parameters:
         raise ModelError(f"{place}: 'A' is the height of a law; choose another name for the rate")
     if len(scheme.states) > MOST_STATES:
@@ -347,7 +356,7 @@ def check_scheme(scheme: Scheme, place: str) -> None:
 
 
 def _check_steps(scheme: Scheme, place: str) -> None:
-    known = set[tuple[tuple[str, ...], tuple[str, ...]]]()
+    earlier = set[tuple[tuple[str, ...], tuple[str, ...]]]()
     for begin, end, _ in scheme.steps:
         step = f"{begin} -> {end}" if end else begin
         both = tuple(sorted(sides(begin))), tuple(sorted(sides(end)))
@@ -362,9 +371,9 @@ def _check_steps(scheme: Scheme, place: str) -> None:
                 f"{place}: the step {step} keeps {begin} and adds to it without end; name what "
                 f"{begin} becomes"
             )
-        if both in known:
+        if both in earlier:
             raise ModelError(f"{place}: the step {step} is given twice; remove one")
-        known.add(both)
+        earlier.add(both)
 
 
 def scheme_of(op: OpDef) -> Scheme | None:

@@ -33,5 +33,5 @@ def read_signature(text: str, start: str = "") -> tuple[tuple[str, ...], tuple[G
 
 def units_of(text: str) -> dict[str, str]:
     """The units of the parameters that have one."""
-    found = ((part, UNIT.search(part)) for part in text.split(","))
-    return {param_name(part): unit[1] for part, unit in found if unit}
+    matches = ((part, UNIT.search(part)) for part in text.split(","))
+    return {param_name(part): unit[1] for part, unit in matches if unit}

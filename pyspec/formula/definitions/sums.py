@@ -21,14 +21,14 @@ def used_names(own: Formulas) -> set[str]:
         used = values.reachable([root])
         return {name for name in (*own.params, *own.inputs) if values.input(name) in used}
     lines = dict(own.lines)
-    found: set[str] = set()
+    names: set[str] = set()
     waiting = list(own.value.names)
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in names:
+            names.add(name)
             waiting += lines[name].names if name in lines else ()
-    return found
+    return names
 
 
 def check_sums(own: Formulas, start: str) -> None:
@@ -69,25 +69,25 @@ def sum_slopes(
 ) -> list[npt.NDArray[np.float64]]:
     """The exact derivatives at x by all parameters, in NumPy, each of the shape of the value: that
     of a sum is the sum of the derivatives. `params` are numbers, or arrays that broadcast."""
-    given = {own.axis: x, **inputs}
-    known = {name: _Value(np.asarray(one, np.float64)) for name, one in given.items()}
+    arrays = {own.axis: x, **inputs}
+    by_name = {name: _Value(np.asarray(array, np.float64)) for name, array in arrays.items()}
     for k, (name, value) in enumerate(zip(own.params, params, strict=True)):
-        known[name] = _Value(np.asarray(value, np.float64)[()], {k: np.float64(1.0)})
+        by_name[name] = _Value(np.asarray(value, np.float64)[()], {k: np.float64(1.0)})
     with np.errstate(all="ignore"):
         for name, line in own.lines:
-            known[name] = _forward(line.root, known)
-        found = _forward(own.value.root, known).slopes
-    shape = np.broadcast_shapes(*(np.shape(one.value) for one in known.values()))
-    return [np.broadcast_to(found.get(k, 0.0), shape) for k in range(len(params))]
+            by_name[name] = _forward(line.root, by_name)
+        slopes = _forward(own.value.root, by_name).slopes
+    shape = np.broadcast_shapes(*(np.shape(operand.value) for operand in by_name.values()))
+    return [np.broadcast_to(slopes.get(k, 0.0), shape) for k in range(len(params))]
 
 
-def _forward(node: Node, known: Mapping[str, _Value]) -> _Value:
+def _forward(node: Node, by_name: Mapping[str, _Value]) -> _Value:
     """A syntax tree with its derivatives, from the leaves to the root."""
     if isinstance(node, Number):
         return _Value(np.float64(node.value))
     if isinstance(node, Name):
-        return known[node.name]
-    operands = [_forward(operand, known) for operand in node.operands]
+        return by_name[node.name]
+    operands = [_forward(operand, by_name) for operand in node.operands]
     if node.instruction in SUM_UFUNCS:
         ((value, slopes),) = operands
         add, shape = SUM_UFUNCS[node.instruction], np.shape(value)
@@ -96,9 +96,9 @@ def _forward(node: Node, known: Mapping[str, _Value]) -> _Value:
     values = [operand.value for operand in operands]
     result = UFUNCS[node.instruction](*values)
     env = {**dict(zip("abc", values, strict=False)), "v": result}
-    found: dict[int, Value] = {}
+    derivatives: dict[int, Value] = {}
     for operand, partial in zip(operands, SLOPES[node.instruction], strict=True):
         factor = partial(env) if operand.slopes else 0.0
         for k, slope in operand.slopes.items():
-            found[k] = found.get(k, 0.0) + chain_product(factor, slope)
-    return _Value(result, found)
+            derivatives[k] = derivatives.get(k, 0.0) + chain_product(factor, slope)
+    return _Value(result, derivatives)

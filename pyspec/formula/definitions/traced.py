@@ -99,8 +99,8 @@ def function(
     Raises :class:`ModelError` for what has no formula; :func:`pyspec.register_function` takes any
     Python function. Processes started by "spawn" must import the module that has the function.
     """
-    given = {"reach": reach, "tail": tail}
-    parts = {part: what for part, what in given.items() if what is not None}
+    declared = {"reach": reach, "tail": tail}
+    parts = {part: declaration for part, declaration in declared.items() if declaration is not None}
     if function is None:
         return functools.partial(
             _trace, domain=domain, name=name, params=params, parts=parts, inputs=inputs
@@ -120,27 +120,27 @@ def _trace(
     if domain not in DOMAINS:
         raise ModelError(f"{name}: unknown domain {domain!r}; there are {', '.join(DOMAINS)}")
     axis = DOMAINS[domain][2]
-    given = _arguments(function, name)
+    names = _arguments(function, name)
     read = _names(inputs)
-    arguments = given[: len(given) - len(read)]
-    if given[len(arguments) :] != read:
+    arguments = names[: len(names) - len(read)]
+    if names[len(arguments) :] != read:
         raise ModelError(f"{name}: inputs={inputs!r} must name its last arguments, in this order")
     if params and _names(params) != arguments:
         raise ModelError(
             f"{name}: params={params!r} must name {', '.join(arguments)}, in this order"
         )
-    nodes = [placeholder(axis), *(placeholder(one) for one in given)]
+    nodes = [placeholder(axis), *(placeholder(argument) for argument in names)]
     lines, text = _traced_text(function, nodes, name)
     declared: list[tuple[str, str]] = []
     called = {"": function}
-    for part, what in _declared(parts, domain, name):
-        if callable(what):
+    for part, declaration in _declared(parts, domain, name):
+        if callable(declaration):
             seen = nodes if part.startswith("tail") else nodes[1:]
-            own, written = _traced_text(what, seen, name, part, {key for key, _ in lines})
+            own, written = _traced_text(declaration, seen, name, part, {key for key, _ in lines})
             lines += own
-            called[part] = what
+            called[part] = declaration
         else:
-            written = str(what)
+            written = str(declaration)
         declared.append((part, written))
     doc = (inspect.getdoc(function) or "").partition("\n")[0].replace(" -- ", " - ")
     named = params or ", ".join(arguments)
@@ -166,22 +166,26 @@ def _declared(
             f"{name}: {next(iter(parts))} belongs to a kernel; write domain='kernel', or leave it "
             "out"
         )
-    found: list[tuple[str, Declared]] = []
+    declarations: list[tuple[str, Declared]] = []
     for part in PARTS:
-        what = parts.get(part, ())
-        sides = what if isinstance(what, (tuple, list)) else (what,)
+        declared = parts.get(part, ())
+        sides = declared if isinstance(declared, (tuple, list)) else (declared,)
         if part in parts and len(sides) not in (1, len(SIDES)):
             raise ModelError(f"{name}: {part}: give one, or two: for earlier and for later samples")
-        for one in sides:
-            number = isinstance(one, (int, float)) and not isinstance(one, bool)
-            if not (callable(one) or isinstance(one, str) or (number and np.isfinite(one))):
+        for declaration in sides:
+            number = isinstance(declaration, (int, float)) and not isinstance(declaration, bool)
+            if not (
+                callable(declaration)
+                or isinstance(declaration, str)
+                or (number and np.isfinite(declaration))
+            ):
                 raise ModelError(
-                    f"{name}: {part}={one!r}: give a function of the parameters, a formula as "
-                    "text, or a number"
+                    f"{name}: {part}={declaration!r}: give a function of the parameters, a formula "
+                    "as text, or a number"
                 )
         names = [part] if len(sides) == 1 else [f"{part}_{side}" for side in SIDES]
-        found += zip(names, sides, strict=False)
-    return found
+        declarations += zip(names, sides, strict=False)
+    return declarations
 
 
 def _traced_text(
@@ -199,13 +203,13 @@ def _traced_text(
 def _arguments(function: Function, name: str) -> list[str]:
     """The names of the parameters: all arguments but the first."""
     try:
-        found = list(inspect.signature(function).parameters.values())
+        parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         raise ModelError(f"{name or function!r}: give a Python function f(x, *params)") from None
     plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    if len(found) < 2 or any(one.kind not in plain for one in found):
+    if len(parameters) < 2 or any(parameter.kind not in plain for parameter in parameters):
         raise ModelError(f"{name}: write its parameters one by one, def {name}(x, A, x0)")
-    return [one.name for one in found[1:]]
+    return [parameter.name for parameter in parameters[1:]]
 
 
 def _called(function: Function, inputs: list[placeholder], name: str, part: str) -> AnyNode:
@@ -240,24 +244,26 @@ def _check(op: OpDef, called: Mapping[str, Function]) -> None:
     assert isinstance(own, Definition)
     formulas = {"": own.value, **dict(own.parts)}
     inputs = [0.3 + 0.1 * k + np.cos(_POINTS) for k in range(len(own.inputs))]
-    known = dict(zip(own.inputs, inputs, strict=True))
+    inputs_by_name = dict(zip(own.inputs, inputs, strict=True))
     for part, function in called.items():
         # Copies: the function may write into what it gets.
-        given = values if part.startswith("reach") else [_POINTS.copy(), *values, *np.copy(inputs)]
+        arguments = (
+            values if part.startswith("reach") else [_POINTS.copy(), *values, *np.copy(inputs)]
+        )
         with np.errstate(all="ignore"):
-            shown = own.evaluate(formulas[part], _POINTS, values, known)
-            found = np.broadcast_to(shown, _POINTS.shape)
-            wanted = np.broadcast_to(np.asarray(function(*given), np.float64), _POINTS.shape)
-        judged = np.isfinite(found) & np.isfinite(wanted)
+            shown = own.evaluate(formulas[part], _POINTS, values, inputs_by_name)
+            result = np.broadcast_to(shown, _POINTS.shape)
+            wanted = np.broadcast_to(np.asarray(function(*arguments), np.float64), _POINTS.shape)
+        judged = np.isfinite(result) & np.isfinite(wanted)
         scale = np.abs(wanted[judged]).max(initial=1e-300)
         remedy = ""
-        if (np.abs(found[judged] - wanted[judged]) > 1e-9 * scale).any():
+        if (np.abs(result[judged] - wanted[judged]) > 1e-9 * scale).any():
             remedy = "a function of more than its arguments at each point has no formula"
-        elif (np.isfinite(wanted) & ~np.isfinite(found)).any():
+        elif (np.isfinite(wanted) & ~np.isfinite(result)).any():
             remedy = "write it without what divides by 0 or overflows, as a width of 0 does"
         if remedy:
             raise ModelError(
-                f"{op.name}{part and f': {part}'}: the formula traced from it gives {found}, the "
+                f"{op.name}{part and f': {part}'}: the formula traced from it gives {result}, the "
                 f"function {wanted} at {_POINTS}; {remedy}"
             )
 
@@ -275,11 +281,11 @@ def formula_text(
     """
     nodes = linearize.forest(root)
     used = Counter(operand for node in nodes for operand in set(node.operands))
-    known: dict[AnyNode, tuple[str, int]] = {}
+    texts: dict[AnyNode, tuple[str, int]] = {}
     lines: list[tuple[str, str]] = []
     avoided = {*names.values(), *taken}
     for node in nodes:
-        text, depth = _text(node, known, names)
+        text, depth = _text(node, texts, names)
         if not is_leaf(node) and node is not root and (used[node] > 1 or depth > _DEEPEST):
             own = f"u{len(lines) + 1}"
             while own in avoided:
@@ -287,8 +293,8 @@ def formula_text(
             avoided.add(own)
             lines.append((own, _bare(text)))
             text, depth = own, 0
-        known[node] = text, depth
-    text = known[root][0]
+        texts[node] = text, depth
+    text = texts[root][0]
     return lines, text if is_leaf(root) else _bare(text)
 
 
@@ -298,7 +304,7 @@ def _bare(text: str) -> str:
 
 
 def _text(
-    node: AnyNode, known: Mapping[AnyNode, tuple[str, int]], names: Mapping[AnyNode, str]
+    node: AnyNode, texts: Mapping[AnyNode, tuple[str, int]], names: Mapping[AnyNode, str]
 ) -> tuple[str, int]:
     if isinstance(node, placeholder):
         if node not in names:
@@ -312,11 +318,11 @@ def _text(
         text = str(int(value)) if short else repr(value)
         return f"({text})" if np.signbit(value) else text, 0
     if isinstance(node, (cumsum, total)):
-        inner, depth = known[node.operands[0]]
+        inner, depth = texts[node.operands[0]]
         return f"{'sum' if isinstance(node, total) else 'cumsum'}({inner})", 1 + depth
     row = RPN.get(node.instruction)
     if row is None or not row.symbol:
         raise ModelError(f"{node.label}: {type(node).__name__} has no formula; write it as nodes")
-    operands = [known[operand][0] for operand in node.operands]
-    depth = 1 + max(known[operand][1] for operand in node.operands)
+    operands = [texts[operand][0] for operand in node.operands]
+    depth = 1 + max(texts[operand][1] for operand in node.operands)
     return written(row, operands), depth

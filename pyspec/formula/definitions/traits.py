@@ -59,34 +59,34 @@ def copy_of(values: Values) -> Values:
     """A table of its own: derivatives that are only looked at stay out of the program."""
     table = Values()
     table.table = list(values.table)
-    table._known = dict(values._known)
+    table._numbers = dict(values._numbers)
     return table
 
 
-def _number(table: Values, root: int, known: Mapping[int, float]) -> float | None:
+def _number(table: Values, root: int, inputs: Mapping[int, float]) -> float | None:
     """What a value is where some inputs have known numbers; None where that depends on others. A
     product with 0 is 0."""
-    found: dict[int, float | None] = {}
+    numbers: dict[int, float | None] = {}
     other = Values()
     for number in sorted(table.reachable([root])):
         value = table[number]
         if not value.operands:
-            found[number] = known.get(number, table.number(number))
+            numbers[number] = inputs.get(number, table.number(number))
             continue
-        operands = [found[operand] for operand in value.operands]
+        operands = [numbers[operand] for operand in value.operands]
         product = value.instruction in ("MUL", "CHAIN") and 0.0 in operands
         if product or (value.instruction == "DIV" and operands[0] == 0.0):
-            found[number] = 0.0
+            numbers[number] = 0.0
         elif value.instruction == "WHERE" and operands[1] == operands[2]:
-            found[number] = operands[1]
+            numbers[number] = operands[1]
         elif any(operand is None for operand in operands):
-            found[number] = None
+            numbers[number] = None
         else:
             folded = other.apply(
-                value.instruction, *(other.constant(one or 0.0) for one in operands)
+                value.instruction, *(other.constant(operand or 0.0) for operand in operands)
             )
-            found[number] = other.number(folded)
-    return found[root]
+            numbers[number] = other.number(folded)
+    return numbers[root]
 
 
 # ---- jumps -----------------------------------------------------------------------------------
@@ -98,8 +98,8 @@ def _jumps(
     """A comparison of the axis with a parameter jumps where they meet: the height is the value
     with the comparison true, less that with it false, there. Of an input nothing is known there."""
     at = table.input(axis)
-    given = {table.input(name) for name in inputs}
-    along = table.depends([at, *given])
+    input_numbers = {table.input(name) for name in inputs}
+    along = table.depends([at, *input_numbers])
     heights: dict[str, list[str]] = {}
     for number in sorted(table.reachable([root]) & along):
         value = table[number]
@@ -108,12 +108,14 @@ def _jumps(
         place = _place(table, value.operands, at, along)
         names = [name for name in params if table.input(name) in table.reachable(value.operands)]
         for name in names:
-            height = None if place is None else _height(table, root, number, at, place, given)
+            height = (
+                None if place is None else _height(table, root, number, at, place, input_numbers)
+            )
             heights.setdefault(name, []).append("1" if height is None else height)
     return tuple(
-        (name, " + ".join(f"abs({height})" for height in found) if len(found) > 1 else found[0])
-        for name, found in heights.items()
-        if any(height != "0" for height in found)
+        (name, " + ".join(f"abs({height})" for height in terms) if len(terms) > 1 else terms[0])
+        for name, terms in heights.items()
+        if any(height != "0" for height in terms)
     )
 
 
@@ -149,40 +151,40 @@ def _height(
 
 def _replaced(table: Values, root: int, instead: Mapping[int, int]) -> int:
     """The value with some values replaced."""
-    found: dict[int, int] = {}
+    replaced: dict[int, int] = {}
     for number in sorted(table.reachable([root])):
         value = table[number]
         if number in instead:
-            found[number] = instead[number]
+            replaced[number] = instead[number]
         elif value.operands:
-            operands = [found[operand] for operand in value.operands]
+            operands = [replaced[operand] for operand in value.operands]
             gone = value.instruction == "SUB" and operands[0] == operands[1]
             if value.instruction in ("MUL", "CHAIN"):
                 gone = 0 in [table.number(operand) for operand in operands]
-            found[number] = (
+            replaced[number] = (
                 table.constant(0.0) if gone else table.apply(value.instruction, *operands)
             )
         else:
-            found[number] = number
-    return found[root]
+            replaced[number] = number
+    return replaced[root]
 
 
 def text_of(values: Values, root: int) -> str | None:
     """A value as the text of a formula, with all parentheses; None beyond :data:`MAX_TEXT`."""
-    found: dict[int, str] = {}
+    texts: dict[int, str] = {}
     for number in sorted(values.reachable([root])):
-        found[number] = _text(values, number, found)
-        if len(found[number]) > MAX_TEXT:
+        texts[number] = _text(values, number, texts)
+        if len(texts[number]) > MAX_TEXT:
             return None
-    return found[root]
+    return texts[root]
 
 
-def _text(values: Values, number: int, known: Mapping[int, str]) -> str:
+def _text(values: Values, number: int, texts: Mapping[int, str]) -> str:
     value = values[number]
     if value.instruction == "INPUT":
         return value.name
     if value.instruction == "CONST":
         return f"({value.number!r})" if value.number < 0 else repr(value.number)
     row = RPN["MUL" if value.instruction == "CHAIN" else value.instruction]
-    operands = [known[operand] for operand in value.operands]
+    operands = [texts[operand] for operand in value.operands]
     return written(row, operands)

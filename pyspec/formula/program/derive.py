@@ -57,8 +57,8 @@ def _partial(values: Values, number: int, k: int) -> int:
     value = values[number]
     if value.instruction == "DIV" and values.number(value.operands[0]) == 1 and k == 1:
         return values.apply("NEG", values.apply("MUL", number, number))
-    known = {**dict(zip("abc", value.operands, strict=False)), "v": number}
+    arguments = {**dict(zip("abc", value.operands, strict=False)), "v": number}
     partial: Node = PARTIALS[value.instruction][k]
     if isinstance(partial, Name):
-        return known[partial.name]
-    return values.lower(partial, known)
+        return arguments[partial.name]
+    return values.lower(partial, arguments)

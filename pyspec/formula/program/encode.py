@@ -66,10 +66,10 @@ class Program:
 
     def words(self) -> npt.NDArray[np.int64]:
         """The program as 64-bit words."""
-        code = [word for one in (*self.row_code, *self.code) for word in one.words()]
+        code = [word for step in (*self.row_code, *self.code) for word in step.words()]
         constants = np.array(self.constants, np.float64).view(np.int64).tolist()
         size = len(HEAD) + len(constants) + len(code)
-        long = any(one.code == "W" for one in self.code)  # which prepares series for each chunk
+        long = any(step.code == "W" for step in self.code)  # which prepares series for each chunk
         chunk = CONSTANTS["FORMULA_LONG" if long else "FORMULA_SHORT"]
         head = [
             size, self.n_params, len(constants), self.n_rows, self.n_vectors, self.n_row_value,
@@ -106,14 +106,14 @@ class _Encoder:
     def _groups(self) -> dict[int, Group]:
         """Values that one instruction gives together: the two parts of the Faddeeva function, or
         sine and cosine of one angle."""
-        found: dict[int, Group] = {}
+        groups: dict[int, Group] = {}
         for number in sorted(self.needed):
             instruction, operands, *_ = self.values[number]
             for name, parts in PARTS.items():
-                others = {self.values.known(part, *operands) for part in parts} & self.needed
+                others = {self.values.find(part, *operands) for part in parts} & self.needed
                 if instruction in parts and (name == "W" or len(others) > 1):
-                    found[number] = (name, operands)
-        return found
+                    groups[number] = (name, operands)
+        return groups
 
     # ---- encoding ----------------------------------------------------------------------
 
@@ -172,7 +172,7 @@ class _Encoder:
             if computed and self.values[number].operands:
                 output_of.setdefault(number, k)
         made = points(self.values, numbers, self.group_of, output_of, self.first)
-        memory = plan_memory(made.steps, made.kept(self.outputs), self.choice)
+        memory = plan_memory(made.steps, made.copied_steps(self.outputs), self.choice)
         begin = program.n_vectors
         program.n_vectors += memory.size
         for step in memory.order:
@@ -227,18 +227,18 @@ class _Encoder:
         code = [*program.row_code, *program.code]
         done = [
             Instruction(
-                one.code,
+                instruction.code,
                 self._number(target),
-                tuple(self._number(self.register[operand]) for operand in one.operands),
-                one.last,
+                tuple(self._number(self.register[operand]) for operand in instruction.operands),
+                instruction.last,
             )
-            for one, target in zip(code, self.targets, strict=True)
+            for instruction, target in zip(code, self.targets, strict=True)
         ]
         n = len(program.row_code)
         m, outputs = n + program.n_value, self._number(("output", 0))
         program.row_code = done[:n]
         # The value is computed alone: what comes behind takes nothing from it.
-        read_later = {operand for one in done[m:] for operand in one.operands}
+        read_later = {operand for instruction in done[m:] for operand in instruction.operands}
         program.code = [
             *_passing(done[n:m], outputs, read_later),
             *_passing(done[m:], outputs, set()),
@@ -246,32 +246,39 @@ class _Encoder:
         return program
 
 
-def _is_square(one: Instruction) -> bool:
-    return one.code == "MUL" and one.operands[0] == one.operands[1]
+def _is_square(instruction: Instruction) -> bool:
+    return instruction.code == "MUL" and instruction.operands[0] == instruction.operands[1]
 
 
-def _taken(before: Instruction | None, one: Instruction) -> int:
+def _operand_taken(before: Instruction | None, after: Instruction) -> int:
     """Which operand an instruction takes from the one before, see `FORMULA_TAKES`."""
-    if before is None or not {one.code, before.code} <= TILED or before.target not in one.operands:
+    if (
+        before is None
+        or not {after.code, before.code} <= TILED
+        or before.target not in after.operands
+    ):
         return 0
-    return _TWICE if _is_square(one) else one.operands.index(before.target) + 1
+    return _TWICE if _is_square(after) else after.operands.index(before.target) + 1
 
 
 def _passing(code: list[Instruction], outputs: int, live: set[int]) -> list[Instruction]:
     """The same instructions with what they take from one another. What is read once is not written,
     but for outputs, the registers from `outputs` on. `live` is read behind them."""
-    takes = [_taken(before, one) for before, one in zip((None, *code), code, strict=False)]
+    takes = [
+        _operand_taken(before, instruction)
+        for before, instruction in zip((None, *code), code, strict=False)
+    ]
     done: list[Instruction] = []
-    for one, taken in zip(reversed(code), reversed(takes), strict=True):
+    for instruction, taken in zip(reversed(code), reversed(takes), strict=True):
         passes = False
         if done:
             following = done[-1]
             taken_there = 2 if _is_square(following) else min(following.takes, 1)
-            alone = following.operands.count(one.target) == taken_there > 0
-            gone = one.target not in live or one.target == following.target
-            passes = alone and gone and following.takes > 0 and one.target < outputs
+            alone = following.operands.count(instruction.target) == taken_there > 0
+            gone = instruction.target not in live or instruction.target == following.target
+            passes = alone and gone and following.takes > 0 and instruction.target < outputs
             live = (live - {following.target}) | set(following.operands)
-        done.append(replace(one, takes=taken, passes=passes))
+        done.append(replace(instruction, takes=taken, passes=passes))
     return done[::-1]
 
 

@@ -74,9 +74,11 @@ class _Scaling:
             return self.table.constant(value.number)
         if self.absorb and value.instruction == "DIV" and self._chooses_rows(*value.operands):
             condition, *divisors = map(self._whole, self.values[value.operands[1]].operands)
-            given = self._whole(value.operands[0])
+            dividend = self._whole(value.operands[0])
             return self.table.put(
-                "WHERE", condition, *(self.table.put("DIV", given, one) for one in divisors)
+                "WHERE",
+                condition,
+                *(self.table.put("DIV", dividend, divisor) for divisor in divisors),
             )
         operands = [self._whole(n) for n in value.operands]
         inner = self.values[value.operands[0]].instruction
@@ -87,19 +89,16 @@ class _Scaling:
             if row not in self.moving:  # the sign goes to what is the same for a row
                 sign = self.table.apply("NEG", self._whole(row))
                 return self.table.put("MUL", sign, self._whole(point))
-        if (
-            value.instruction == "POW"
-            and self.values.known("LOG", value.operands[0]) in self.needed
-        ):
+        if value.instruction == "POW" and self.values.find("LOG", value.operands[0]) in self.needed:
             self.table.put("LOG", operands[0])  # before the power, which is made of it
         return self.table.put(value.instruction, *operands)
 
-    def _chooses_rows(self, given: int, divisor: int) -> bool:
+    def _chooses_rows(self, dividend: int, divisor: int) -> bool:
         """Whether a quotient is one of two that are the same for a row each: to its bits."""
         chosen = self.values[divisor]
         if chosen.instruction != "WHERE":
             return False
-        return not self.moving & {given, *chosen.operands[1:]}
+        return not self.moving & {dividend, *chosen.operands[1:]}
 
     def _whole(self, number: int) -> int:
         """A value with its factor."""
@@ -109,8 +108,8 @@ class _Scaling:
 
     def _product(self, row: int | None, point: int | None) -> int:
         if row is None or point is None:
-            found = point if row is None else row
-            return self.table.constant(1.0) if found is None else found
+            factor = point if row is None else row
+            return self.table.constant(1.0) if factor is None else factor
         minus = self.table.number(row) == -1 and self.table[point].instruction == "CHAIN"
         if minus or self.table[row].instruction == "NEG":
             # A sign stays with what is the same for a row, or is a third factor.
@@ -186,20 +185,20 @@ def _power_slopes(values: Values, outputs: Sequence[int]) -> dict[int, tuple[str
     """The slopes of powers that the outputs need, each as an instruction that reuses the value of
     the power."""
     needed = values.reachable(outputs)
-    found: dict[int, tuple[str, tuple[int, ...]]] = {}
+    slopes: dict[int, tuple[str, tuple[int, ...]]] = {}
     for number in sorted(needed):
         if values[number].instruction != "POW":
             continue
         base, exponent = values[number].operands
-        known = {"a": base, "b": exponent, "v": number}
-        by_base, by_exponent = (values.lower(one, known) for one in PARTIALS["POW"][:2])
+        arguments = {"a": base, "b": exponent, "v": number}
+        by_base, by_exponent = (values.lower(partial, arguments) for partial in PARTIALS["POW"][:2])
         powers = {n for n in values.reachable([by_base]) if values[n].instruction == "POW"}
         if by_base in needed and powers - values.reachable([number]):
-            found[by_base] = ("POWBASE", (base, exponent, number))
+            slopes[by_base] = ("POWBASE", (base, exponent, number))
         if by_exponent in needed and values[by_exponent].instruction == "WHERE":
             logarithm = values.apply("LOG", base)
-            found[by_exponent] = ("POWEXP", (base, number, logarithm))
-    return found
+            slopes[by_exponent] = ("POWEXP", (base, number, logarithm))
+    return slopes
 
 
 # ---- what is one instruction ---------------------------------------------------------------------
@@ -284,13 +283,13 @@ class _Chances:
 
     def _sum(self, number: int) -> tuple[str, tuple[int, ...]] | None:
         instruction, (a, b) = self.values[number].instruction, self.values[number].operands
-        known = {
+        fused = {
             ("ADD", "MUL"): ("MULADD", "MULADD"),
             ("ADD", "CHAIN"): ("CHAINADD", "CHAINADD"),
             ("SUB", "MUL"): ("MULSUB", "SUBMUL"),
         }
         for k, (this, other) in enumerate(((a, b), (b, a))):
-            names = known.get((instruction, self.values[this].instruction))
+            names = fused.get((instruction, self.values[this].instruction))
             if names is None or not self._alone(this):
                 continue
             if number in self.decides and not (

@@ -25,7 +25,7 @@ class Points:
     groups: dict[int, Group] = field(default_factory=dict)
     of: dict[int, int] = field(default_factory=dict)
 
-    def kept(self, outputs: Sequence[int]) -> set[int]:
+    def copied_steps(self, outputs: Sequence[int]) -> set[int]:
         """The steps whose results outputs are copied from in the end."""
         return {self.of[number] for number in outputs if number in self.of}
 

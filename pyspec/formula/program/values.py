@@ -40,7 +40,7 @@ class Values:
 
     def __init__(self) -> None:
         self.table: list[Value] = []
-        self._known: dict[object, int] = {}
+        self._numbers: dict[object, int] = {}
 
     def __getitem__(self, number: int) -> Value:
         return self.table[number]
@@ -56,12 +56,12 @@ class Values:
 
     def number(self, value: int) -> float | None:
         """The number that a value is, or None."""
-        found = self.table[value]
-        return found.number if found.instruction == "CONST" else None
+        entry = self.table[value]
+        return entry.number if entry.instruction == "CONST" else None
 
-    def known(self, instruction: str, *operands: int) -> int | None:
+    def find(self, instruction: str, *operands: int) -> int | None:
         """The value, if it is in the table."""
-        return self._known.get((instruction, self._ordered(instruction, operands)))
+        return self._numbers.get((instruction, self._ordered(instruction, operands)))
 
     def apply(self, instruction: str, *operands: int, exact: bool = False) -> int:
         """The value of an instruction, simplified."""
@@ -84,15 +84,15 @@ class Values:
         return tuple(sorted(operands)) if instruction in _COMMUTES else operands
 
     def _put(self, key: object, value: Value) -> int:
-        found = self._known.get(key)
-        if found is not None:
-            return found
+        number = self._numbers.get(key)
+        if number is not None:
+            return number
         if len(self.table) >= MAX_VALUES:
             raise ModelError(
                 f"the formula has more than {MAX_VALUES} values with its derivatives; split it"
             )
         self.table.append(value)
-        self._known[key] = len(self.table) - 1
+        self._numbers[key] = len(self.table) - 1
         return len(self.table) - 1
 
     # ---- identities --------------------------------------------------------------------
@@ -155,7 +155,7 @@ class Values:
                 chosen = self._selected(this, other)
                 if chosen is not None:
                     return chosen
-        return self.known("MUL", *operands) if instruction == "CHAIN" else None
+        return self.find("MUL", *operands) if instruction == "CHAIN" else None
 
     def _times(self, number: float, other: int, instruction: str) -> int | None:
         """number * other: of a product with another number, one product."""
@@ -234,22 +234,22 @@ class Values:
 
     def reachable(self, roots: Iterable[int]) -> set[int]:
         """The values that `roots` are made of, themselves included."""
-        found: set[int] = set()
+        reached: set[int] = set()
         waiting = list(roots)
         while waiting:
             number = waiting.pop()
-            if number not in found:
-                found.add(number)
+            if number not in reached:
+                reached.add(number)
                 waiting.extend(self[number].operands)
-        return found
+        return reached
 
     def depends(self, roots: Iterable[int]) -> set[int]:
         """The values that are made from `roots`, themselves included."""
-        found = set(roots)
+        dependents = set(roots)
         for number, value in enumerate(self.table):
-            if not found.isdisjoint(value.operands):
-                found.add(number)
-        return found
+            if not dependents.isdisjoint(value.operands):
+                dependents.add(number)
+        return dependents
 
 
 class Work(NamedTuple):
@@ -267,16 +267,16 @@ def evaluated(values: Values, root: int) -> Callable[[Mapping[str, Any]], Any]:
     order = [(number, values[number]) for number in sorted(values.reachable([root]))]
 
     def value_at(env: Mapping[str, Any]) -> Any:
-        found: dict[int, Any] = {}
+        results: dict[int, Any] = {}
         with np.errstate(all="ignore"):
             for number, value in order:
                 if value.instruction == "INPUT":
-                    found[number] = np.asarray(env[value.name], np.float64)[()]
+                    results[number] = np.asarray(env[value.name], np.float64)[()]
                 elif value.instruction == "CONST":
-                    found[number] = np.float64(value.number)
+                    results[number] = np.float64(value.number)
                 else:
-                    operands = (found[k] for k in value.operands)
-                    found[number] = UFUNCS[value.instruction](*operands)
-        return found[root]
+                    operands = (results[k] for k in value.operands)
+                    results[number] = UFUNCS[value.instruction](*operands)
+        return results[root]
 
     return value_at
