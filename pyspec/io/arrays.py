@@ -47,7 +47,7 @@ class Entry:
 
 def choose(
     path: Path,
-    what: str,
+    format: str,
     entries: list[Entry],
     request: Request,
 ) -> Found:
@@ -58,39 +58,39 @@ def choose(
     if not entries:
         raise DataError(f"{path}: the file holds no array of numbers; save data and axes in it")
     data = request.data
-    given = {"energy": request.energy, "time": request.time}
-    chosen = {k: _named(path, entries, name) for k, name in given.items() if name is not None}
+    wanted = {"energy": request.energy, "time": request.time}
+    chosen = {k: _named(path, entries, name) for k, name in wanted.items() if name is not None}
     errors = _named(path, entries, str(request.errors)) if request.errors is not None else None
     free = [entry for entry in entries if entry is not errors]
     block = _named(path, entries, data) if data is not None else _largest(path, free, chosen)
-    found = Found(block.load(), [None] * len(block.shape), name=block.name)
+    table = Found(block.load(), [None] * len(block.shape), name=block.name)
     if errors is not None:
-        found.errors = _ordered(path, block, errors)
-        found.notes.append(f"standard errors from {errors.name!r}")
-    found.units["data"] = show_unit(block.unit)
+        table.errors = _ordered(path, block, errors)
+        table.notes.append(f"standard errors from {errors.name!r}")
+    table.units["data"] = show_unit(block.unit)
     for k, scale in enumerate(block.scales):
-        lines = [one for one in entries if one.shape == (block.shape[k],)]
+        lines = [entry for entry in entries if entry.shape == (block.shape[k],)]
         entry = next((e for e in lines if e.name == scale), None)
         if entry is not None and entry not in chosen.values() and entry is not block:
-            _put(found, k, entry.kind or entry.word, entry)
+            _put(table, k, entry.kind or entry.word, entry)
     for kind, entry in chosen.items():
-        _put(found, _place(path, found, block, kind, entry), kind, entry)
+        _put(table, _place(path, table, block, kind, entry), kind, entry)
     pool = [
         entry
         for entry in entries
         if len(entry.shape) == 1 and entry not in (block, errors, *chosen.values())
     ]
-    _by_name(found, block, pool)
-    _by_shape(found, block, pool)
-    named = ", ".join(f"{dim} from {found.labels.get(dim, dim)!r}" for dim in found.axes)
-    found.notes.append(f"{what}: data from {block.name!r}" + (f", {named}" if named else ""))
-    others = [e for e in free if e is not block and e.name not in found.labels.values()]
+    _by_name(table, block, pool)
+    _by_shape(table, block, pool)
+    named = ", ".join(f"{dim} from {table.labels.get(dim, dim)!r}" for dim in table.axes)
+    table.notes.append(f"{format}: data from {block.name!r}" + (f", {named}" if named else ""))
+    others = [e for e in free if e is not block and e.name not in table.labels.values()]
     if others:
-        found.notes.append(f"not used: {_listed(others)}; choose with data=, energy=, time=")
-    for what, label in found.labels.items():
-        found.labels[what] = label.rsplit("/", 1)[-1].rsplit(".", 1)[-1]
-    found.hint = f"The file holds {_listed(entries)}; a name from this list will do"
-    return found
+        table.notes.append(f"not used: {_listed(others)}; choose with data=, energy=, time=")
+    for dim, label in table.labels.items():
+        table.labels[dim] = label.rsplit("/", 1)[-1].rsplit(".", 1)[-1]
+    table.hint = f"The file holds {_listed(entries)}; a name from this list will do"
+    return table
 
 
 def _ordered(path: Path, block: Entry, errors: Entry) -> npt.NDArray[np.generic] | Source:
@@ -103,7 +103,7 @@ def _ordered(path: Path, block: Entry, errors: Entry) -> npt.NDArray[np.generic]
     order = _order(path, block, errors)
     if order == tuple(range(len(errors.shape))):
         return errors.load()
-    own, those = (" × ".join(map(str, one.shape)) for one in (errors, block))
+    own, those = (" × ".join(map(str, entry.shape)) for entry in (errors, block))
     values = errors.load()
     if source_of(values) is not None and values.nbytes > LOADED:
         raise DataError(
@@ -116,8 +116,8 @@ def _ordered(path: Path, block: Entry, errors: Entry) -> npt.NDArray[np.generic]
 def _order(path: Path, block: Entry, errors: Entry) -> tuple[int, ...]:
     """The places of the dimensions of the data among those of the errors."""
     plain = tuple(range(len(errors.shape)))
-    names = [[scale for scale in one.scales if scale] for one in (block, errors)]
-    are_known = all(len(set(one)) == len(plain) == len(block.shape) for one in names)
+    names = [[scale for scale in entry.scales if scale] for entry in (block, errors)]
+    are_known = all(len(set(scales)) == len(plain) == len(block.shape) for scales in names)
     if are_known and set(names[0]) == set(names[1]):
         order = tuple(names[1].index(name) for name in names[0])
         if tuple(errors.shape[k] for k in order) == block.shape:
@@ -137,7 +137,9 @@ def _named(path: Path, entries: list[Entry], name: str) -> Entry:
     for entry in entries:
         if wanted == entry.name.strip("/"):
             return entry
-    dotted = [one for one in entries if one.name.replace("/", ".") == wanted.replace("/", ".")]
+    dotted = [
+        entry for entry in entries if entry.name.replace("/", ".") == wanted.replace("/", ".")
+    ]
     short = dotted or [entry for entry in entries if entry.word == wanted.lower()]
     if len(short) == 1:
         return short[0]
@@ -162,9 +164,9 @@ def _largest(path: Path, entries: list[Entry], chosen: dict[str, Entry]) -> Entr
     return pool[0]
 
 
-def _place(path: Path, found: Found, block: Entry, kind: str, entry: Entry) -> int:
+def _place(path: Path, table: Found, block: Entry, kind: str, entry: Entry) -> int:
     """The dimension of an axis that was named: the last free one of its length."""
-    free = [k for k, dim in enumerate(found.dims) if dim is None]
+    free = [k for k, dim in enumerate(table.dims) if dim is None]
     fits = [k for k in free if (block.shape[k],) == entry.shape]
     if not fits:
         raise DataError(
@@ -176,32 +178,32 @@ def _place(path: Path, found: Found, block: Entry, kind: str, entry: Entry) -> i
     return fits[-1]
 
 
-def _put(found: Found, place: int, dim: str, entry: Entry) -> None:
-    if dim in found.dims:
-        dim = entry.word if entry.word not in found.dims else f"axis_{place}"
-    found.dims[place] = dim
-    found.axes[dim] = np.asarray(entry.load())
-    found.labels[dim] = entry.name
+def _put(table: Found, place: int, dim: str, entry: Entry) -> None:
+    if dim in table.dims:
+        dim = entry.word if entry.word not in table.dims else f"axis_{place}"
+    table.dims[place] = dim
+    table.axes[dim] = np.asarray(entry.load())
+    table.labels[dim] = entry.name
     if entry.unit:
-        found.units[dim] = show_unit(entry.unit)
+        table.units[dim] = show_unit(entry.unit)
 
 
-def _by_name(found: Found, block: Entry, pool: list[Entry]) -> None:
+def _by_name(table: Found, block: Entry, pool: list[Entry]) -> None:
     """Axes that are called energy or time, by any of their words."""
     for kind in ("energy", "time"):
         named = [entry for entry in pool if entry.kind == kind]
-        if kind in found.dims or len(named) != 1:
+        if kind in table.dims or len(named) != 1:
             continue
         entry = named[0]
         with suppress(DataError):
-            place = _place(Path(), found, block, kind, entry)
-            _put(found, place, kind, entry)
+            place = _place(Path(), table, block, kind, entry)
+            _put(table, place, kind, entry)
             pool.remove(entry)
 
 
-def _by_shape(found: Found, block: Entry, pool: list[Entry]) -> None:
+def _by_shape(table: Found, block: Entry, pool: list[Entry]) -> None:
     """Axes whose length fits one free dimension only."""
-    free = [k for k, dim in enumerate(found.dims) if dim is None]
+    free = [k for k, dim in enumerate(table.dims) if dim is None]
     for place in reversed(free):
         alike = [k for k in free if block.shape[k] == block.shape[place]]
         fits = [entry for entry in pool if entry.shape == (block.shape[place],)]
@@ -209,9 +211,9 @@ def _by_shape(found: Found, block: Entry, pool: list[Entry]) -> None:
             continue
         entry = fits[0]
         # One spectrum or series: energy last, time before it. A map keeps the file's names.
-        flat = len(found.dims) < 3
-        missing = "time" if "energy" in found.dims else "energy"
-        _put(found, place, entry.kind or (missing if flat else entry.word), entry)
+        flat = len(table.dims) < 3
+        missing = "time" if "energy" in table.dims else "energy"
+        _put(table, place, entry.kind or (missing if flat else entry.word), entry)
 
 
 def _listed(entries: list[Entry]) -> str:

@@ -48,15 +48,15 @@ def plain_path(path: object) -> Path:
         raise DataError(f"{shortened(path)} is no path; give the path of a file")
     shown = shortened(os.fspath(path))
     try:
-        found = Path(path).expanduser()
-        sizes = [_length(part) for part in found.parts]
+        expanded = Path(path).expanduser()
+        sizes = [_length(part) for part in expanded.parts]
     except UnicodeEncodeError:
         raise DataError(
             f"the path {shown} has a character that no file name can hold; choose another"
         ) from None
     except RuntimeError as error:
         raise DataError(f"the path {shown}: {error}; give the folder in full") from None
-    if "\x00" in str(found):
+    if "\x00" in str(expanded):
         raise DataError(f"the path {shown} has a NUL character; choose another")
     if max(sizes, default=0) > _NAME_BYTES:
         raise DataError(
@@ -64,10 +64,10 @@ def plain_path(path: object) -> Path:
             f"{_NAME_BYTES}; choose a shorter one"
         )
     if sys.platform == "win32":
-        for name in found.parts[bool(found.anchor) :]:
+        for name in expanded.parts[bool(expanded.anchor) :]:
             if reason := windows_refuses(name):
                 raise DataError(f"the path {shown}: the name {name!r} {reason}; choose another")
-    return found
+    return expanded
 
 
 def _length(name: str) -> int:

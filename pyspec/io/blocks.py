@@ -61,47 +61,47 @@ def found_of(
     block: int | str | None = None,
     columns: object = None,
     *,
-    what: str = "",
+    note: str = "",
 ) -> Found:
     """The block that is asked for, or all of them where they share their axes.
 
-    `block` is a number from 0 or a name, `columns` the quantity (label or number), `what` the first
-    note. Raises :class:`DataError` with a list of the blocks where their axes differ and none was
-    chosen.
+    `block` is a number from 0 or a name, `columns` the quantity (label or number), `note` the first
+    of its notes. Raises :class:`DataError` with a list of the blocks where their axes differ and
+    none was chosen.
     """
     if not blocks:
         raise DataError(f"{path}: the file holds no block of data; export it again")
     chosen = list(blocks) if block is None else choose(path, blocks, block)
-    one = chosen[0]
-    if not all(_same_axes(one, other) for other in chosen):
+    first = chosen[0]
+    if not all(_same_axes(first, other) for other in chosen):
         raise DataError(
             f"{path}: holds {len(chosen)} blocks with different axes, separate spectra; choose "
             f"one with block=: {listed(chosen if block is None else blocks)}"
         )
-    if not one.columns:
-        raise DataError(f"{path}: block {one.name!r} has an axis but no data")
-    which = _column(path, one, columns)
-    label, unit, _ = one.columns[which]
+    if not first.columns:
+        raise DataError(f"{path}: block {first.name!r} has an axis but no data")
+    which = _column(path, first, columns)
+    label, unit, _ = first.columns[which]
     parts = [_values(path, other, label, which) for other in chosen]
-    dims: list[str | None] = [axis.dim for axis in one.axes]
-    alone = sum(other.name == one.name for other in blocks) == 1
-    found = Found(parts[0], dims, name=one.name if alone else one.title, meta=dict(one.meta))
-    found.notes += [what] if what else []
-    for axis in one.axes:
-        found.axes[axis.dim] = axis.values
-        found.labels[axis.dim], found.units[axis.dim] = axis.label, show_unit(axis.unit)
-    found.labels["data"], found.units["data"] = label, unit
+    dims: list[str | None] = [axis.dim for axis in first.axes]
+    alone = sum(other.name == first.name for other in blocks) == 1
+    table = Found(parts[0], dims, name=first.name if alone else first.title, meta=dict(first.meta))
+    table.notes += [note] if note else []
+    for axis in first.axes:
+        table.axes[axis.dim] = axis.values
+        table.labels[axis.dim], table.units[axis.dim] = axis.label, show_unit(axis.unit)
+    table.labels["data"], table.units["data"] = label, unit
     if len(chosen) > 1:
-        found.data = np.stack(parts)
-        _series(found, chosen)
-    others = [f"{k}: {name}" for k, (name, _, _) in enumerate(one.columns) if k != which]
+        table.data = np.stack(parts)
+        _series(table, chosen)
+    others = [f"{k}: {name}" for k, (name, _, _) in enumerate(first.columns) if k != which]
     if others:
-        found.notes.append(f"data from {label!r}; columns= chooses another: {', '.join(others)}")
+        table.notes.append(f"data from {label!r}; columns= chooses another: {', '.join(others)}")
     if len(blocks) > 1:
         part = f"{len(chosen)} of {len(blocks)}" if len(chosen) < len(blocks) else f"{len(chosen)}"
         stacked = " with the same axes are stacked" if len(chosen) > 1 else ""
-        found.notes.append(f"{part} blocks{stacked}; block= chooses one of {listed(blocks)}")
-    return found
+        table.notes.append(f"{part} blocks{stacked}; block= chooses one of {listed(blocks)}")
+    return table
 
 
 def choose(path: Path, blocks: Sequence[Block], block: int | str) -> list[Block]:
@@ -121,22 +121,22 @@ def choose(path: Path, blocks: Sequence[Block], block: int | str) -> list[Block]
 def listed(blocks: Sequence[Block]) -> str:
     """ "0: Survey (1351 points), 1: C 1s (201 points)"."""
     shapes = (" × ".join(map(str, block.shape)) for block in blocks)
-    names = (f"{k}: {one.title[:60]}" for k, one in enumerate(blocks))
+    names = (f"{k}: {block.title[:60]}" for k, block in enumerate(blocks))
     return several([f"{name} ({shape} points)" for name, shape in zip(names, shapes, strict=True)])
 
 
-def _same_axes(one: Block, other: Block) -> bool:
+def _same_axes(block: Block, other: Block) -> bool:
     return (
-        one.shape == other.shape
-        and [axis.dim for axis in one.axes] == [axis.dim for axis in other.axes]
-        and all(_same(a.values, b.values) for a, b in zip(one.axes, other.axes, strict=True))
+        block.shape == other.shape
+        and [axis.dim for axis in block.axes] == [axis.dim for axis in other.axes]
+        and all(_same(a.values, b.values) for a, b in zip(block.axes, other.axes, strict=True))
     )
 
 
-def _same(one: Array, other: Array) -> bool:
+def _same(axis: Array, other: Array) -> bool:
     """Whether two axes differ by rounding alone, in whatever unit they are."""
-    slack = 1e-9 * float(np.abs(one[np.isfinite(one)]).max(initial=0.0))
-    return bool(np.allclose(one, other, rtol=0.0, atol=slack, equal_nan=True))
+    slack = 1e-9 * float(np.abs(axis[np.isfinite(axis)]).max(initial=0.0))
+    return bool(np.allclose(axis, other, rtol=0.0, atol=slack, equal_nan=True))
 
 
 def _values(path: Path, block: Block, label: str, which: int) -> npt.NDArray[np.generic]:
@@ -152,42 +152,44 @@ def _column(path: Path, block: Block, columns: object) -> int:
     labels = [label for label, _, _ in block.columns]
     if columns is None:
         return 0
-    one = columns[0] if isinstance(columns, (list, tuple)) and len(columns) == 1 else columns
-    if isinstance(one, str) and one in labels:
-        return labels.index(one)
-    if isinstance(one, int) and not isinstance(one, bool) and 0 <= one < len(labels):
-        return one
-    known = ", ".join(f"{k}: {label}" for k, label in enumerate(labels[:30]))
-    raise DataError(f"{path}: no quantity {columns!r}; it has {known}{suggest(str(one), labels)}")
+    column = columns[0] if isinstance(columns, (list, tuple)) and len(columns) == 1 else columns
+    if isinstance(column, str) and column in labels:
+        return labels.index(column)
+    if isinstance(column, int) and not isinstance(column, bool) and 0 <= column < len(labels):
+        return column
+    quantities = ", ".join(f"{k}: {label}" for k, label in enumerate(labels[:30]))
+    raise DataError(
+        f"{path}: no quantity {columns!r}; it has {quantities}{suggest(str(column), labels)}"
+    )
 
 
-def _series(found: Found, blocks: Sequence[Block]) -> None:
+def _series(table: Found, blocks: Sequence[Block]) -> None:
     """Several blocks: along the variable that differs, if there is one."""
-    found.name = blocks[0].name
-    found.meta = _common(blocks)
+    table.name = blocks[0].name
+    table.meta = _common(blocks)
     dim, values = "block", np.arange(len(blocks), dtype=np.float64)
     for k, (label, unit, _) in enumerate(blocks[0].variables):
         each = np.array([b.variables[k][2] if len(b.variables) > k else np.nan for b in blocks])
         if (np.diff(each) != 0).all() and np.abs(each).max() < UNKNOWN:
-            free = "time" not in found.dims
+            free = "time" not in table.dims
             dim = "time" if guess_kind(label, unit) == "time" and free else "series"
-            values, found.labels[dim], found.units[dim] = each, label, show_unit(unit)
+            values, table.labels[dim], table.units[dim] = each, label, show_unit(unit)
             break
-    found.dims.insert(0, dim)
-    found.axes[dim] = values
+    table.dims.insert(0, dim)
+    table.axes[dim] = values
 
 
 def _common(blocks: Sequence[Block]) -> dict[str, object]:
     """Metadata of the blocks: values that all share, and tuples of texts that differ. Numbers that
     differ are left out."""
-    found: dict[str, object] = {}
+    meta: dict[str, object] = {}
     for key in blocks[0].meta:
         each: tuple[Any, ...] = tuple(block.meta.get(key) for block in blocks)
-        if all(np.array_equal(one, each[0]) for one in each):
-            found[key] = each[0]
-        elif all(isinstance(one, str) for one in each):
-            found[key] = each
-    return found
+        if all(np.array_equal(value, each[0]) for value in each):
+            meta[key] = each[0]
+        elif all(isinstance(value, str) for value in each):
+            meta[key] = each
+    return meta
 
 
 def meta_numbers(meta: Mapping[str, object], **names: str) -> dict[str, object]:

@@ -34,14 +34,14 @@ class Coding:
         names: list[str] = []
         numbers = {"scale_factor": 1.0, "add_offset": 0.0, "scaling_factor": 1.0, "offset": 0.0}
         for name in ("_FillValue", "missing_value"):
-            marks = [one for one in _numbers(attributes.get(name)) if not np.isnan(one)]
+            marks = [number for number in _numbers(attributes.get(name)) if not np.isnan(number)]
             missing += marks
             names += [name] if marks else []
         for name, plain in numbers.items():
             source = (nexus or {}) if name in ("scaling_factor", "offset") else attributes
-            given = _numbers(source.get(name))
-            if len(given) == 1 and given[0] != plain:
-                numbers[name] = float(given[0])
+            values = _numbers(source.get(name))
+            if len(values) == 1 and values[0] != plain:
+                numbers[name] = float(values[0])
                 names.append(name)
         factor = numbers["scale_factor"] * numbers["scaling_factor"]
         return cls(tuple(missing), factor, numbers["offset"], numbers["add_offset"], tuple(names))
@@ -63,11 +63,11 @@ class Coding:
         return np.where(is_missing, np.nan, values)
 
 
-def _numbers(given: object) -> list[float]:
+def _numbers(attribute: object) -> list[float]:
     """The numbers of an attribute, one or several, also where they were written as text."""
-    if given is None:
+    if attribute is None:
         return []
-    values = np.ravel(np.asarray(given))
+    values = np.ravel(np.asarray(attribute))
     marks: list[float] = values.tolist()
     try:
         return marks if values.dtype.kind in "fiu" else list(map(float, marks))

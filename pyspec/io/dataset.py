@@ -65,9 +65,9 @@ class Dataset(Suggesting):
         object.__setattr__(self, "data", data)
         object.__setattr__(self, "dims", dims)
         object.__setattr__(self, "axes", MappingProxyType(axes))
-        for what in ("units", "labels"):
-            kept = {k: v for k, v in getattr(self, what).items() if v and k in (*dims, "data")}
-            object.__setattr__(self, what, MappingProxyType(kept))
+        for name in ("units", "labels"):
+            kept = {k: v for k, v in getattr(self, name).items() if v and k in (*dims, "data")}
+            object.__setattr__(self, name, MappingProxyType(kept))
         object.__setattr__(self, "notes", tuple(self.notes))
         object.__setattr__(self, "meta", MappingProxyType(dict(self.meta)))
         if self.errors is not None:
@@ -79,7 +79,7 @@ class Dataset(Suggesting):
             object.__setattr__(self, "errors", errors)
 
     def __getstate__(self) -> dict[str, object]:
-        plain = {what: dict(getattr(self, what)) for what in ("axes", "units", "labels", "meta")}
+        plain = {name: dict(getattr(self, name)) for name in ("axes", "units", "labels", "meta")}
         return {**self.__dict__, **plain}
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -220,16 +220,16 @@ class Dataset(Suggesting):
         Raises :class:`DataError` where axes besides time and energy are left.
         """
         if self.extra:
-            one, is_map = self.extra[0], len(self.extra) > 1 or "time" in self.dims
+            extra, is_map = self.extra[0], len(self.extra) > 1 or "time" in self.dims
             points = ", ".join(f"{dim}={self.axes[dim][0]:g}" for dim in self.extra)
-            said = f"{self.name}: has the axes {', '.join(self.dims)}; choose a point with "
-            said += f"select({points}), average with mean({', '.join(map(repr, self.extra))})"
-            renamed = f", or call one of them time: rename({one}='time')"
-            said += "; fit_map fits every spectrum of such data" if is_map else renamed
-            if one == "column":
-                said += "; of a table read(..., columns=(x, y)) chooses a column, and "
-                said += "errors= the one with standard errors"
-            raise DataError(said)
+            message = f"{self.name}: has the axes {', '.join(self.dims)}; choose a point with "
+            message += f"select({points}), average with mean({', '.join(map(repr, self.extra))})"
+            renamed = f", or call one of them time: rename({extra}='time')"
+            message += "; fit_map fits every spectrum of such data" if is_map else renamed
+            if extra == "column":
+                message += "; of a table read(..., columns=(x, y)) chooses a column, and "
+                message += "errors= the one with standard errors"
+            raise DataError(message)
         return {
             "path": self.source or self.name,
             "name": self.name,
@@ -348,8 +348,8 @@ class Dataset(Suggesting):
 
     def _values(self, dim: str, index: int | npt.NDArray[np.int64]) -> tuple[Any, Array | None]:
         place = self.dims.index(dim)
-        errors = None if self.errors is None else _taken(self.errors, index, place)
-        return _taken(self.data, index, place), errors
+        errors = None if self.errors is None else _take(self.errors, index, place)
+        return _take(self.data, index, place), errors
 
     def _with(
         self, data: npt.NDArray[Any], errors: Array | None, dims: tuple[str, ...], note: str
@@ -374,7 +374,7 @@ def _held(array: Any, dtype: type[np.float64] | None = None) -> Any:
     return frozen(np.asarray(array, dtype)) if source is None else source
 
 
-def _taken(array: Any, index: int | npt.NDArray[np.int64], place: int) -> Any:
+def _take(array: Any, index: int | npt.NDArray[np.int64], place: int) -> Any:
     """Points of an array along an axis; neighbours of one by reference stay there."""
     if source_of(array) is None or not isinstance(index, np.ndarray) or np.ptp(index) >= index.size:
         return np.take(array, index, axis=place)

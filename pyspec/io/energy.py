@@ -52,12 +52,12 @@ def in_unit(dataset: Dataset, to: str, *, jacobian: bool = False) -> Dataset:
     """
     axis, where = _energy(dataset, "to="), dataset.source or dataset.name
     new, old = show_unit(to), dataset.units.get("energy", "")
-    known = [*_PER_EV, *_PER_NM]
-    if new not in known:
+    units = [*_PER_EV, *_PER_NM]
+    if new not in units:
         raise DataError(
-            f"{where}: to= is one of {', '.join(known)}, not {to!r}{suggest(to, known)}"
+            f"{where}: to= is one of {', '.join(units)}, not {to!r}{suggest(to, units)}"
         )
-    if old not in known:
+    if old not in units:
         has = f"the unit {old!r}" if old else "no unit"
         low, high = float(np.min(axis)), float(np.max(axis))
         in_nm = ""
@@ -65,7 +65,7 @@ def in_unit(dataset: Dataset, to: str, *, jacobian: bool = False) -> Dataset:
             in_nm = f", 'nm' if {low:g} to {high:g} are wavelengths,"
         raise DataError(
             f"{where}: the energy axis has {has}, so it cannot be turned into {new}; say "
-            f"units={{'energy': 'eV'}}{in_nm} or another of {', '.join(known)}"
+            f"units={{'energy': 'eV'}}{in_nm} or another of {', '.join(units)}"
         )
     reciprocal = (old in _PER_NM) != (new in _PER_NM)
     scale = scale_of(dataset)
@@ -151,7 +151,9 @@ def on_scale(
         )
     axis = _energy(dataset, "energy_scale=")
     unit, now = dataset.units.get("energy", ""), scale_of(dataset)
-    photon = _number(where, "photon_energy", photon_energy) or _said(dataset, "photon_energy")
+    photon = _number(where, "photon_energy", photon_energy) or _stated_energy(
+        dataset, "photon_energy"
+    )
     work = _number(where, "work_function", work_function) or 0.0
     other = _SCALES[1 - _SCALES.index(wanted)]
     label = dataset.labels.get("energy", "")
@@ -174,7 +176,7 @@ def on_scale(
         )
     factor = _PER_EV.get(unit, 1.0)
     minus = f" - {work:g} eV" if work else ""
-    own = _said(dataset, "work_function")
+    own = _stated_energy(dataset, "work_function")
     hint = f" (work function of the file, not subtracted: {own:g} eV)" if own and not work else ""
     return replace(
         dataset,
@@ -190,14 +192,14 @@ def on_scale(
 
 def _difference(top: float, axis: Array) -> Array:
     """``top - axis``, exactly 0 where it is below the rounding of `top`."""
-    found = top - axis
-    found[np.abs(found) <= ROUNDING * abs(top)] = 0.0
-    return found
+    difference = top - axis
+    difference[np.abs(difference) <= ROUNDING * abs(top)] = 0.0
+    return difference
 
 
 def scale_note(dataset: Dataset) -> str:
     """How to get the other scale, where that is possible."""
-    now, photon = scale_of(dataset), _said(dataset, "photon_energy")
+    now, photon = scale_of(dataset), _stated_energy(dataset, "photon_energy")
     if not now or photon is None or dataset.energy is None:
         return ""
     other = _SCALES[1 - _SCALES.index(now)]
@@ -207,29 +209,29 @@ def scale_note(dataset: Dataset) -> str:
     )
 
 
-def _energy(dataset: Dataset, what: str) -> Array:
+def _energy(dataset: Dataset, subject: str) -> Array:
     if dataset.energy is None:
         raise DataError(
-            f"{dataset.source or dataset.name}: {what} needs an energy axis; the data have "
+            f"{dataset.source or dataset.name}: {subject} needs an energy axis; the data have "
             f"{', '.join(dataset.dims)}"
         )
     return dataset.energy
 
 
-def _number(where: str, what: str, given: object) -> float | None:
+def _number(where: str, keyword: str, value: object) -> float | None:
     """A number in eV that is given. Raises :class:`DataError` where it is none, or not positive."""
-    if given is None:
+    if value is None:
         return None
-    if not _is_number(given):
-        raise DataError(f"{where}: {what}= is a number in eV, not {given!r}")
-    if not np.isfinite(given) or given <= 0:
-        raise DataError(f"{where}: {what}= is a positive number in eV, not {given!r}")
-    return float(given)
+    if not _is_number(value):
+        raise DataError(f"{where}: {keyword}= is a number in eV, not {value!r}")
+    if not np.isfinite(value) or value <= 0:
+        raise DataError(f"{where}: {keyword}= is a positive number in eV, not {value!r}")
+    return float(value)
 
 
-def _said(dataset: Dataset, what: str) -> float | None:
+def _stated_energy(dataset: Dataset, key: str) -> float | None:
     """What the file says in eV; None where that is no positive number."""
-    value = dataset.meta.get(what)
+    value = dataset.meta.get(key)
     return float(value) if _is_number(value) and 0 < value < np.inf else None
 
 
@@ -241,11 +243,11 @@ def _is_number(value: object) -> TypeGuard[float]:
 def with_energies(meta: Mapping[str, object]) -> dict[str, object]:
     """Metadata with photon energy and work function in eV: a text such as "1.4866 keV" becomes a
     number. Other text, such as "Al Ka", stays."""
-    found = dict(meta)
-    for what in _IN_EV:
-        parts = _QUANTITY.fullmatch(str(meta.get(what, "")).strip())
+    converted = dict(meta)
+    for key in _IN_EV:
+        parts = _QUANTITY.fullmatch(str(meta.get(key, "")).strip())
         per_ev = _PER_EV.get(show_unit(parts[2]) or "eV") if parts else None
         if parts and per_ev is not None:
             with suppress(ValueError):
-                found[what] = float(parts[1]) / per_ev
-    return found
+                converted[key] = float(parts[1]) / per_ev
+    return converted

@@ -8,14 +8,14 @@ from types import ModuleType
 from pyspec.errors import DataError
 
 
-def need(library: str, what: str, extra: str = "io") -> ModuleType:
+def need(library: str, subject: str, extra: str = "io") -> ModuleType:
     """The library; without it a :class:`DataError` that says how to install it, with the `extra`
     of pyspec that it belongs to."""
     try:
         return import_module(library)
     except ImportError as error:
         raise DataError(
-            f"{what} needs {library}, which is not here ({error}); install it: "
+            f"{subject} needs {library}, which is not here ({error}); install it: "
             f"pip install 'pyspec-fit[{extra}]'"
         ) from None
 

@@ -40,7 +40,7 @@ class Found:
 
 
 def assemble(
-    found: Found,
+    table: Found,
     source: str,
     *,
     energy: object = None,
@@ -51,62 +51,62 @@ def assemble(
     units: dict[str, str] | None = None,
 ) -> Dataset:
     """Names the dimensions, adds the axes given, orders and checks: the last step of `read`."""
-    if source_of(found.data) is not None:
+    if source_of(table.data) is not None:
         _refuse_turned(source, transpose, sort)
     else:
-        found.data = _real(found.data, source)
-    if found.errors is not None and source_of(found.errors) is None:
-        found.errors = _errors(found.errors, found.data.shape, source)
+        table.data = _real(table.data, source)
+    if table.errors is not None and source_of(table.errors) is None:
+        table.errors = _errors(table.errors, table.data.shape, source)
     if transpose:
-        _transpose(found)
-    given = {"energy": energy, "time": time}
-    outside = {what: axis for what, axis in given.items() if axis is not None}
-    _place(found, outside)
-    for what, axis in outside.items():
-        values = _given_axis(axis, what, found, source)
-        found.axes[what] = values
-    _complete(found, source)
-    for what in ("time", "energy"):
-        if what in found.dims:
-            _order(found, what, sort, source)
+        _transpose(table)
+    axes = {"energy": energy, "time": time}
+    outside = {kind: axis for kind, axis in axes.items() if axis is not None}
+    _place(table, outside)
+    for kind, axis in outside.items():
+        values = _given_axis(axis, kind, table, source)
+        table.axes[kind] = values
+    _complete(table, source)
+    for kind in ("time", "energy"):
+        if kind in table.dims:
+            _order(table, kind, sort, source)
     if units:
-        _refuse_units(found, units, source)
-        found.units.update(units)
-        _refuse_wavelengths(found, units.get("energy", ""), source)
-    lazy = source_of(found.data)
-    bad = 0 if lazy is not None else int(np.count_nonzero(~np.isfinite(found.data)))
+        _refuse_units(table, units, source)
+        table.units.update(units)
+        _refuse_wavelengths(table, units.get("energy", ""), source)
+    lazy = source_of(table.data)
+    bad = 0 if lazy is not None else int(np.count_nonzero(~np.isfinite(table.data)))
     if lazy is not None:
-        found.notes.append("lazy=True: the data stay where they are; a fit reads them by rows")
-        if found.dims != ["time", "energy"]:
+        table.notes.append("lazy=True: the data stay where they are; a fit reads them by rows")
+        if table.dims != ["time", "energy"]:
             raise DataError(
-                f"{source}: the data are stored as ({', '.join(map(str, found.dims))}), and cannot "
+                f"{source}: the data are stored as ({', '.join(map(str, table.dims))}), and cannot "
                 "be turned where they are; leave lazy= out, or store them as (time, energy)"
             )
     if bad:
-        found.notes.append(
-            f"{bad} of {found.data.size} values are NaN or infinite; File.from_dataset leaves them "
+        table.notes.append(
+            f"{bad} of {table.data.size} values are NaN or infinite; File.from_dataset leaves them "
             "out of fits (elsewhere: mask=~dataset.finite)"
         )
-    data: Any = found.data  # a source stands where an array stands
-    errors: Any = found.errors
+    data: Any = table.data  # a source stands where an array stands
+    errors: Any = table.errors
     dataset = Dataset(
         data=data,
-        dims=tuple(str(dim) for dim in found.dims),
-        axes=found.axes,
-        units=found.units,
-        labels=found.labels,
-        name=name or found.name or "data",
+        dims=tuple(str(dim) for dim in table.dims),
+        axes=table.axes,
+        units=table.units,
+        labels=table.labels,
+        name=name or table.name or "data",
         source=source,
-        notes=tuple(found.notes),
+        notes=tuple(table.notes),
         errors=errors,
-        meta=with_energies(found.meta),
+        meta=with_energies(table.meta),
     )
     return dataset._ordered()
 
 
-def _refuse_wavelengths(found: Found, unit: str, source: str) -> None:
+def _refuse_wavelengths(table: Found, unit: str, source: str) -> None:
     """Raises :class:`DataError` for wavelengths that are negative: times, as a rule."""
-    low, high = (f(found.axes.get("energy", 0.0)) for f in (np.min, np.max))
+    low, high = (f(table.axes.get("energy", 0.0)) for f in (np.min, np.max))
     if show_unit(unit) in WAVELENGTHS and low < 0.0:
         raise DataError(
             f"{source}: the energy axis is {low:g} to {high:g}, and no wavelength is negative; if "
@@ -115,16 +115,16 @@ def _refuse_wavelengths(found: Found, unit: str, source: str) -> None:
         )
 
 
-def _refuse_units(found: Found, units: dict[str, str], source: str) -> None:
+def _refuse_units(table: Found, units: dict[str, str], source: str) -> None:
     """Raises :class:`DataError` for the unit of an axis that the data have not."""
-    known = [str(dim) for dim in found.dims]
+    dims = [str(dim) for dim in table.dims]
     for name in units:
-        if name not in (*known, "energy", "time", "data"):
+        if name not in (*dims, "energy", "time", "data"):
             kind = guess_kind(str(name))
-            hint = f"; did you mean {kind!r}?" if kind in known else suggest(str(name), known)
+            hint = f"; did you mean {kind!r}?" if kind in dims else suggest(str(name), dims)
             raise DataError(
                 f"{source}: the unit of {name!r} is given, but the axes are called "
-                f"{', '.join(known)}{hint}"
+                f"{', '.join(dims)}{hint}"
             )
 
 
@@ -160,113 +160,113 @@ def _errors(errors: object, shape: tuple[int, ...], source: str) -> Array:
     return array
 
 
-def _transpose(found: Found) -> None:
-    if {"time", "energy"} <= set(found.dims):
+def _transpose(table: Found) -> None:
+    if {"time", "energy"} <= set(table.dims):
         swap = {"time": "energy", "energy": "time"}
-        found.dims = [swap.get(dim, dim) if dim else dim for dim in found.dims]
-        for table in (found.axes, found.units, found.labels):
-            moved = {swap.get(key, key): value for key, value in table.items()}
-            table.clear()
-            table.update(moved)  # type: ignore[arg-type]
+        table.dims = [swap.get(dim, dim) if dim else dim for dim in table.dims]
+        for named in (table.axes, table.units, table.labels):
+            moved = {swap.get(key, key): value for key, value in named.items()}
+            named.clear()
+            named.update(moved)  # type: ignore[arg-type]
     else:
-        found.data, found.dims = np.transpose(found.data), found.dims[::-1]
-        found.errors = None if found.errors is None else np.transpose(found.errors)
-    found.notes.append("transpose=True: time and energy are exchanged")
+        table.data, table.dims = np.transpose(table.data), table.dims[::-1]
+        table.errors = None if table.errors is None else np.transpose(table.errors)
+    table.notes.append("transpose=True: time and energy are exchanged")
 
 
-def _place(found: Found, outside: Mapping[str, object]) -> None:
+def _place(table: Found, outside: Mapping[str, object]) -> None:
     """Names the dimensions without a name: energy last, time before it, then axis_0, axis_1…"""
-    free = [k for k, dim in enumerate(found.dims) if dim is None]
+    free = [k for k, dim in enumerate(table.dims) if dim is None]
     if not free:
         return
     size = len(free)
-    wanted = [what for what in ("energy", "time") if what not in found.dims]
+    wanted = [kind for kind in ("energy", "time") if kind not in table.dims]
     if size == 1 and outside and list(outside) != ["energy"]:
-        wanted = [what for what in wanted if what in outside] or wanted
+        wanted = [kind for kind in wanted if kind in outside] or wanted
     names = wanted[:size]
-    for place, what in zip(reversed(free), names, strict=False):
-        found.dims[place] = what
+    for place, kind in zip(reversed(free), names, strict=False):
+        table.dims[place] = kind
     for number, place in enumerate(free[: size - len(names)]):
         dim = f"axis_{number}"
-        found.dims[place] = dim
-        found.axes[dim] = np.arange(found.data.shape[place], dtype=np.float64)
-        found.notes.append(f"dimension {place} has no axis: it is called {dim} and numbered")
+        table.dims[place] = dim
+        table.axes[dim] = np.arange(table.data.shape[place], dtype=np.float64)
+        table.notes.append(f"dimension {place} has no axis: it is called {dim} and numbered")
 
 
-def _given_axis(axis: object, what: str, found: Found, source: str) -> Array:
-    if what not in found.dims:
+def _given_axis(axis: object, kind: str, table: Found, source: str) -> Array:
+    if kind not in table.dims:
         raise DataError(
-            f"{source}: {what}= is given, but the data have the axes "
-            f"{', '.join(str(dim) for dim in found.dims)}; leave it out"
+            f"{source}: {kind}= is given, but the data have the axes "
+            f"{', '.join(str(dim) for dim in table.dims)}; leave it out"
         )
-    size = found.data.shape[found.dims.index(what)]
+    size = table.data.shape[table.dims.index(kind)]
     if isinstance(axis, str) and axis == "index":
         return np.arange(size, dtype=np.float64)
     try:
         values = np.asarray(axis, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError(
-            f"{source}: {what}= holds no real numbers; give one for each point"
+            f"{source}: {kind}= holds no real numbers; give one for each point"
         ) from None
     if values.ndim != 1 or values.size != size:
         hint = ""
-        if values.ndim == 1 and values.size in found.data.shape:
+        if values.ndim == 1 and values.size in table.data.shape:
             hint = "; the data look transposed: say read(..., transpose=True)"
         raise DataError(
-            f"{source}: {what}= has shape {values.shape}, but the data {found.data.shape} have "
-            f"{size} points along {what}{hint}"
+            f"{source}: {kind}= has shape {values.shape}, but the data {table.data.shape} have "
+            f"{size} points along {kind}{hint}"
         )
     return values
 
 
-def _complete(found: Found, source: str) -> None:
-    missing = [str(dim) for dim in found.dims if dim not in found.axes]
+def _complete(table: Found, source: str) -> None:
+    missing = [str(dim) for dim in table.dims if dim not in table.axes]
     if missing:
-        shape = " × ".join(map(str, found.data.shape))
+        shape = " × ".join(map(str, table.data.shape))
         say = ", ".join(f"{dim}=..." for dim in missing)
-        hint = f". {found.hint}" if found.hint else ""
+        hint = f". {table.hint}" if table.hint else ""
         raise DataError(
             f"{source}: the data ({shape}) have no {' and no '.join(missing)} axis; give it as "
             f"read(..., {say}): an array, the path of a file, or 'index' for 0, 1, 2…{hint}"
         )
 
 
-def _order(found: Found, what: str, sort: bool, source: str) -> None:
+def _order(table: Found, kind: str, sort: bool, source: str) -> None:
     """Energy rises or falls; time rises. Time that falls is turned; `sort` does the rest."""
-    axis = np.asarray(found.axes[what], dtype=np.float64)
-    place = found.dims.index(what)
+    axis = np.asarray(table.axes[kind], dtype=np.float64)
+    place = table.dims.index(kind)
     if not np.isfinite(axis).all():
         at = int(np.argmin(np.isfinite(axis)))
         raise DataError(
-            f"{source}: the {what} axis has {axis[at]} at position {at}; remove that point from "
+            f"{source}: the {kind} axis has {axis[at]} at position {at}; remove that point from "
             "the file"
         )
     step = np.diff(axis)
-    if (step > 0).all() or (what == "energy" and (step < 0).all()):
+    if (step > 0).all() or (kind == "energy" and (step < 0).all()):
         return
-    if source_of(found.data) is not None:
+    if source_of(table.data) is not None:
         raise DataError(
-            f"{source}: the {what} axis does not rise all the way, and the data stay where they "
+            f"{source}: the {kind} axis does not rise all the way, and the data stay where they "
             "are; leave lazy= out, or store them in order"
         )
     if (step < 0).all():
-        found.axes[what] = axis[::-1]
-        found.data = np.flip(found.data, axis=place)
-        if found.errors is not None:
-            found.errors = np.flip(found.errors, axis=place)
-        found.notes.append(f"the {what} axis fell; it was turned round, with the data")
+        table.axes[kind] = axis[::-1]
+        table.data = np.flip(table.data, axis=place)
+        if table.errors is not None:
+            table.errors = np.flip(table.errors, axis=place)
+        table.notes.append(f"the {kind} axis fell; it was turned round, with the data")
         return
     if not sort:
-        raise DataError(_disorder(axis, what, source, found.hint))
-    _sort(found, what, place, axis)
+        raise DataError(_disorder(axis, kind, source, table.hint))
+    _sort(table, kind, place, axis)
 
 
-def _sort(found: Found, what: str, place: int, axis: Array) -> None:
+def _sort(table: Found, kind: str, place: int, axis: Array) -> None:
     """Sorts the axis with the data; points with equal values become their mean."""
     step = np.diff(axis)
-    if what == "energy" and np.count_nonzero(step < 0) > 2 * np.count_nonzero(step > 0):
-        _sort(found, what, place, -axis)  # they fall in the file but for a few: they still fall
-        found.axes[what] = np.negative(found.axes[what])
+    if kind == "energy" and np.count_nonzero(step < 0) > 2 * np.count_nonzero(step > 0):
+        _sort(table, kind, place, -axis)  # they fall in the file but for a few: they still fall
+        table.axes[kind] = np.negative(table.axes[kind])
         return
     values, inverse, count = np.unique(axis, return_inverse=True, return_counts=True)
 
@@ -279,13 +279,13 @@ def _sort(found: Found, what: str, place: int, axis: Array) -> None:
         mean = total ** (1 / power) / count.reshape(-1, *[1] * (moved.ndim - 1))
         return np.moveaxis(mean, 0, place)
 
-    found.data, found.axes[what] = summed(found.data, 1), values
-    if found.errors is not None:
-        found.errors = summed(found.errors, 2)
+    table.data, table.axes[kind] = summed(table.data, 1), values
+    if table.errors is not None:
+        table.errors = summed(table.errors, 2)
     merged = axis.size - values.size
-    found.notes.append(
-        f"sort=True: the {what} axis was sorted with the data"
-        + (f"; {merged} points with equal {what} were averaged" if merged else "")
+    table.notes.append(
+        f"sort=True: the {kind} axis was sorted with the data"
+        + (f"; {merged} points with equal {kind} were averaged" if merged else "")
     )
 
 
@@ -316,7 +316,7 @@ def monotonic(axis: npt.ArrayLike) -> bool:
     return bool((step > 0).all() or (step < 0).all())
 
 
-def _disorder(axis: Array, what: str, source: str, hint: str) -> str:
+def _disorder(axis: Array, kind: str, source: str, hint: str) -> str:
     """What is wrong with the order of an axis, and what to do; first the `hint` of the reader."""
     parts = runs(axis)
     if len(parts) > 1:
@@ -324,14 +324,14 @@ def _disorder(axis: Array, what: str, source: str, hint: str) -> str:
         more = " …" if len(parts) > 12 else ""
         scans = "; scans of one series are averaged by read(..., sort=True)"
         return (
-            f"{source}: the {what} axis starts again at position {parts[1][0]}: these are "
+            f"{source}: the {kind} axis starts again at position {parts[1][0]}: these are "
             f"{len(parts)} blocks one after the other, of {sizes}{more} points, that is separate "
             f"spectra; choose one with block=0 to block={len(parts) - 1} (text files), or write "
-            f"each to a file of its own{scans if what == 'time' else ''}"
+            f"each to a file of its own{scans if kind == 'time' else ''}"
         )
     step = np.diff(axis)
     excess = np.count_nonzero(step > 0) - np.count_nonzero(step < 0)
-    rises = excess > 0 or (excess == 0 and (what != "energy" or step[0] >= 0))
+    rises = excess > 0 or (excess == 0 and (kind != "energy" or step[0] >= 0))
     at = int(np.argmax(step <= 0 if rises else step >= 0))
     pair = f"{axis[at]:.10g} and {axis[at + 1]:.10g} at positions {at} and {at + 1}"
     repeated = int(axis.size - np.unique(axis).size)
@@ -344,6 +344,6 @@ def _disorder(axis: Array, what: str, source: str, hint: str) -> str:
     )
     otherwise = f"{hint[0].lower()}{hint[1:]}; otherwise " if hint else ""
     return (
-        f"{source}: the {what} axis {trouble}; {otherwise}read(..., sort=True) sorts it with the "
+        f"{source}: the {kind} axis {trouble}; {otherwise}read(..., sort=True) sorts it with the "
         "data and averages points with equal values"
     )

@@ -169,28 +169,28 @@ def _dataset(
     inside: dict[str, str] = {}
     outside = {}
     notes: list[str] = []
-    for what, given in axes.items():
+    for kind, axis in axes.items():
         near = None
-        if isinstance(given, (str, Path)) and given != "index":
-            near = one_file(what, given, (Path(), file.parent))
-        if reader.has_names and near is None and isinstance(given, str) and given != "index":
-            inside[what] = given
-        elif given is not None:
-            outside[what] = _axis(file, given, near, what)
-            notes += [] if near is None else [f"{what} is what {near} holds"]
-    sizes = {what: _size(axis, what) for what, axis in outside.items()}
+        if isinstance(axis, (str, Path)) and axis != "index":
+            near = one_file(kind, axis, (Path(), file.parent))
+        if reader.has_names and near is None and isinstance(axis, str) and axis != "index":
+            inside[kind] = axis
+        elif axis is not None:
+            outside[kind] = _axis(file, axis, near, kind)
+            notes += [] if near is None else [f"{kind} is what {near} holds"]
+    sizes = {kind: _size(axis, kind) for kind, axis in outside.items()}
     request = Request(file, **options, **inside, sizes=sizes)
     try:
         with warnings.catch_warnings():
             # What a library warns of while it reads is nothing that the user can mend.
             warnings.simplefilter("ignore")
-            found = reader.read(request)
-            found.notes += notes
+            table = reader.read(request)
+            table.notes += notes
             stem = visible(file.stem)
-            found.name = stem if not found.name else f"{stem}: {found.name}"
-            found.hint = _axes_beside(file) or found.hint
+            table.name = stem if not table.name else f"{stem}: {table.name}"
+            table.hint = _axes_beside(file) or table.hint
             return assemble(
-                found, str(file), energy=outside.get("energy"), time=outside.get("time"), **rest
+                table, str(file), energy=outside.get("energy"), time=outside.get("time"), **rest
             )
     except PyspecError:
         raise
@@ -211,12 +211,12 @@ def _import_libraries(file: Path) -> None:
     available("h5py")
 
 
-def _size(axis: Any, what: str) -> int | None:
+def _size(axis: Any, kind: str) -> int | None:
     """The number of points of an axis that is given; None for 'index'."""
     try:
         return None if isinstance(axis, str) else int(np.size(axis))
     except ValueError:  # lists of different lengths
-        raise DataError(f"{what} is {shortened(axis)}; give an array of real numbers") from None
+        raise DataError(f"{kind} is {shortened(axis)}; give an array of real numbers") from None
 
 
 def _existing(path: str | Path, folders: bool = False) -> Path:
@@ -224,13 +224,13 @@ def _existing(path: str | Path, folders: bool = False) -> Path:
         file = Path(path).expanduser()
         file.is_file()
     except TypeError:
-        given: object = path
+        argument: object = path
         remedy = (
             "read one after the other: scans = [read(path) for path in paths]"
-            if isinstance(given, (list, tuple))
+            if isinstance(argument, (list, tuple))
             else "data in memory make a file: File(data=data, energy=energy, time=time)"
         )
-        text = f"read takes the path of a file, not {type(given).__name__}; {remedy}"
+        text = f"read takes the path of a file, not {type(argument).__name__}; {remedy}"
         raise DataError(text) from None
     except (OSError, ValueError, RuntimeError) as error:
         raise DataError(f"{path}: is no path of a file ({one_line(error)})") from None
@@ -245,7 +245,7 @@ def _existing(path: str | Path, folders: bool = False) -> Path:
         stems = {Path(item).stem: item for item in names}
         say = ""
         if {"data", "energy"} <= stems.keys():
-            axes = [f"{what}={stems[what]!r}" for what in ("energy", "time") if what in stems]
+            axes = [f"{kind}={stems[kind]!r}" for kind in ("energy", "time") if kind in stems]
             say = f": read({str(file / stems['data'])!r}, {', '.join(axes)})"
         say = say or (f", such as {', '.join(names)}" if names else "; it is empty")
         raise DataError(f"{file}: is a folder; give a file of it{say}")
@@ -264,17 +264,17 @@ def _existing(path: str | Path, folders: bool = False) -> Path:
     return file
 
 
-def _format(file: Path, given: str | None) -> Reader:
-    if given is not None:
-        word = str(given).lower().lstrip(".")
-        named = [one for one in READERS.values() if word == one.name]
-        ending = [one for one in READERS.values() if word in one.endings]
+def _format(file: Path, name: str | None) -> Reader:
+    if name is not None:
+        word = str(name).lower().lstrip(".")
+        named = [reader for reader in READERS.values() if word == reader.name]
+        ending = [reader for reader in READERS.values() if word in reader.endings]
         # Formats that share an ending: those that recognise the file, else the last, the broadest.
         start = Start.of(file)
-        alike = named or [one for one in ending if one.sniff(start)][:1] or ending[-1:]
+        alike = named or [reader for reader in ending if reader.sniff(start)][:1] or ending[-1:]
         if not alike:
             raise DataError(
-                f"{file}: no format {given!r}; there are {', '.join(READERS)}; without format= the "
+                f"{file}: no format {name!r}; there are {', '.join(READERS)}; without format= the "
                 f"content decides{suggest(word, WORDS)}"
             )
         return alike[0]
@@ -289,7 +289,7 @@ def _format(file: Path, given: str | None) -> Reader:
 def _refuse_foreign(file: Path, reader: Reader, options: Mapping[str, object]) -> None:
     for key, value in options.items():
         if value is not None and key not in reader.keywords:
-            homes = [name for name, one in READERS.items() if key in one.keywords]
+            homes = [name for name, other in READERS.items() if key in other.keywords]
             own = ", ".join(f"{word}=" for word in reader.keywords) or "none of its own"
             raise DataError(
                 f"{file}: {key}= is for {', '.join(homes)}; this file is read as {reader.name}, "
@@ -297,37 +297,37 @@ def _refuse_foreign(file: Path, reader: Reader, options: Mapping[str, object]) -
             )
 
 
-def one_file(what: str, given: str | Path, folders: Sequence[Path]) -> Path | None:
-    """The file `given` seen from one of these folders; None where there is none.
+def one_file(keyword: str, name: str | Path, folders: Sequence[Path]) -> Path | None:
+    """The file of that name seen from one of these folders; None where there is none.
 
     Raises :class:`DataError` where two folders have files of that name whose contents differ.
     """
-    found: list[Path] = []
+    matches: list[Path] = []
     try:
-        paths = (folder / Path(given).expanduser() for folder in folders)
-        found = [path for path in paths if path.is_file()]
+        paths = (folder / Path(name).expanduser() for folder in folders)
+        matches = [path for path in paths if path.is_file()]
     except (OSError, ValueError):  # too long for a path, or with a NUL in it
         return None
-    for other in found[1:]:
-        if not filecmp.cmp(found[0], other, shallow=False):
+    for other in matches[1:]:
+        if not filecmp.cmp(matches[0], other, shallow=False):
             raise DataError(
-                f"{what}={str(given)!r} is {found[0].resolve()} and also {other.resolve()}, and "
-                "these differ; give the whole path of the one that is meant"
+                f"{keyword}={str(name)!r} is {matches[0].resolve()} and also {other.resolve()}, "
+                "and these differ; give the whole path of the one that is meant"
             )
-    return found[0] if found else None
+    return matches[0] if matches else None
 
 
-def _axis(file: Path, given: object, near: Path | None, what: str) -> object:
+def _axis(file: Path, axis: object, near: Path | None, kind: str) -> object:
     """An axis as given: an array, 'index', or what the file `near` holds."""
-    if isinstance(given, str) and given == "index":
-        return given
-    if not isinstance(given, (str, Path)):
-        return given
+    if isinstance(axis, str) and axis == "index":
+        return axis
+    if not isinstance(axis, (str, Path)):
+        return axis
     if near is None:
         names = sorted(item.name for item in file.parent.iterdir() if item.is_file())
         raise DataError(
-            f"{file}: {what}={str(given)!r} is no file, here or beside the data; give an array, "
-            f"a path or 'index'{suggest(Path(given).name, names)}"
+            f"{file}: {kind}={str(axis)!r} is no file, here or beside the data; give an array, "
+            f"a path or 'index'{suggest(Path(axis).name, names)}"
         )
     return NPY.read(Request(near)).data if NPY.sniff(Start.of(near)) else read_axis(near)
 

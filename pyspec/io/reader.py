@@ -106,12 +106,12 @@ _VALUES: dict[str, tuple[Callable[[object], bool], str]] = {
 }
 
 
-def check_keywords(path: Path, given: Mapping[str, object]) -> None:
+def check_keywords(path: Path, values: Mapping[str, object]) -> None:
     """Raises :class:`DataError` for a value that a keyword of `read` cannot have."""
-    for key, value in given.items():
-        fits, what = _VALUES[key]
+    for key, value in values.items():
+        fits, expected = _VALUES[key]
         if value is not None and not fits(value):
-            raise DataError(f"{path}: {key}= is {what}, not {shortened(value)}")
+            raise DataError(f"{path}: {key}= is {expected}, not {shortened(value)}")
 
 
 @dataclass(frozen=True)

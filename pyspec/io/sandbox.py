@@ -50,9 +50,9 @@ class Ended:
     printed: bytes
 
 
-def run_apart(module: str, given: bytes, seconds: float) -> Ended:
+def run_apart(module: str, stdin: bytes, seconds: float) -> Ended:
     """Runs ``main()`` of a module in a Python of its own, which takes no module from the working
-    folder: `given` is its standard input. It is to take `seconds` of a processor.
+    folder: `stdin` is its standard input. It is to take `seconds` of a processor.
 
     Raises :class:`OSError` where the process did not come so far as to call ``main()``.
     """
@@ -63,7 +63,7 @@ def run_apart(module: str, given: bytes, seconds: float) -> Ended:
     try:
         done = subprocess.run(
             [sys.executable, "-I", "-S", "-c", code],
-            input=given,
+            input=stdin,
             env={**os.environ, "OMP_NUM_THREADS": "1"},
             capture_output=True,
             timeout=PATIENCE * seconds,
@@ -83,8 +83,8 @@ def _places() -> list[str]:
     """Where this process has its modules from, the folder of this package last; without the working
     folder and the folder of the script."""
     left_out = {"", os.getcwd(), os.path.dirname(os.path.realpath(sys.argv[0]))}
-    known = [one for one in sys.path if one not in left_out]
-    return [*known, str(Path(__file__).resolve().parents[2])]
+    folders = [folder for folder in sys.path if folder not in left_out]
+    return [*folders, str(Path(__file__).resolve().parents[2])]
 
 
 def limit_process(memory: int, seconds: int) -> None:

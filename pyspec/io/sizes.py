@@ -13,7 +13,7 @@ _FREE_BYTES = 1 << 28
 _MOST_COMPRESSED = 1000
 
 
-def check_size(path: Path, what: str, n_bytes: int) -> None:
+def check_size(path: Path, subject: str, n_bytes: int) -> None:
     """Refuses an array that is far larger than the file can hold, before memory is filled with
     it: a damaged number of points, or an archive made to do harm.
 
@@ -22,7 +22,7 @@ def check_size(path: Path, what: str, n_bytes: int) -> None:
     held = path.stat().st_size
     if n_bytes > _FREE_BYTES and n_bytes > _MOST_COMPRESSED * held:
         raise DataError(
-            f"{path}: {what[:200]} claims {n_bytes / 2**30:.3g} GiB, but the file has {held} "
+            f"{path}: {subject[:200]} claims {n_bytes / 2**30:.3g} GiB, but the file has {held} "
             "bytes; it is damaged, copy or export it again"
         )
 

@@ -82,7 +82,7 @@ def is_unit(text: str) -> bool:
     """Whether a word is the unit of an energy or a time axis, or of counts."""
     low = text.strip().strip("()[]").lower()
     counts = {"counts", "cts", "counts/s", "cps", "a.u.", "arb. units", "arb.u.", "od", "mod"}
-    return any(low in known for known in (ENERGY_UNITS, TIME_UNITS, COUNT_UNITS, counts))
+    return any(low in units for units in (ENERGY_UNITS, TIME_UNITS, COUNT_UNITS, counts))
 
 
 def split_unit(text: str) -> tuple[str, str]:
@@ -91,20 +91,20 @@ def split_unit(text: str) -> tuple[str, str]:
     The unit is "" where there is none.
     """
     text = text.strip()
-    found = _BRACKETS.match(text)
-    if found and found[1]:
-        return found[1], show_unit(found[2])
+    match = _BRACKETS.match(text)
+    if match and match[1]:
+        return match[1], show_unit(match[2])
     if is_unit(text) and len(text) > 1:  # also counts/s, which has no label
         return "", show_unit(text)
-    found = _RATE.match(text)
-    if found:
-        return found[1], f"{found[2]}counts/{show_unit(found[3])}"
-    found = _PER.match(text)
-    if found and found[1] and (is_unit(found[3]) or is_unit(found[2])):
-        return found[1], show_unit(found[2])
-    found = _SLASH.match(text)
-    if found and found[1] and is_unit(found[2]):
-        return found[1], show_unit(found[2])
+    match = _RATE.match(text)
+    if match:
+        return match[1], f"{match[2]}counts/{show_unit(match[3])}"
+    match = _PER.match(text)
+    if match and match[1] and (is_unit(match[3]) or is_unit(match[2])):
+        return match[1], show_unit(match[2])
+    match = _SLASH.match(text)
+    if match and match[1] and is_unit(match[2]):
+        return match[1], show_unit(match[2])
     return text, ""
 
 
@@ -172,8 +172,8 @@ _ERRORS = (
 def holds_errors(name: str, value: str) -> bool:
     """Whether a column of that name holds standard errors of the column `value`: "sigma", or
     "counts_err" beside "counts"."""
-    name, value = ((split_unit(one)[0] or one).strip().lower() for one in (name, value))
+    name, value = ((split_unit(text)[0] or text).strip().lower() for text in (name, value))
     beside = (name, name.removeprefix(value), name.removesuffix(value))
     words = [re.sub(r"[\s_.-]+", "", word) for word in beside]
-    known = _ERRORS.split()
-    return any(word in known or word.strip("y") in known for word in words)
+    endings = _ERRORS.split()
+    return any(word in endings or word.strip("y") in endings for word in words)

@@ -35,9 +35,9 @@ UNREAD: tuple[tuple[str, str, tuple[bytes, ...]], ...] = (
 
 def refuse_unread(start: Start) -> None:
     """Raises :class:`DataError` with advice for a format that is known and not read."""
-    for what, advice, words in UNREAD:
+    for label, advice, words in UNREAD:
         if start.starts_with(*words):
-            raise DataError(f"{start.path}: is {what}, which is not read; {advice}")
+            raise DataError(f"{start.path}: is {label}, which is not read; {advice}")
     if start.starts_with(b"PK\x03\x04", b"PK\x05\x06"):
         _refuse_zip(start)
 

@@ -45,8 +45,8 @@ def from_xarray(
 
     Raises :class:`DataError` for unknown names and for axes that are not usable.
     """
-    found = found_in(array, "xarray", data=data, errors=errors, energy=energy, time=time)
-    return assemble(found, "xarray", sort=sort, name=name)
+    table = found_in(array, "xarray", data=data, errors=errors, energy=energy, time=time)
+    return assemble(table, "xarray", sort=sort, name=name)
 
 
 @answered
@@ -69,8 +69,8 @@ def to_xarray(dataset: Dataset) -> Any:
     return xarray.Dataset({own: array, f"{own}{ERRORS}": spread})
 
 
-def _attributes(dataset: Dataset, what: str) -> dict[str, str]:
-    pairs = {"units": dataset.units.get(what), "long_name": dataset.labels.get(what)}
+def _attributes(dataset: Dataset, name: str) -> dict[str, str]:
+    pairs = {"units": dataset.units.get(name), "long_name": dataset.labels.get(name)}
     return {key: value for key, value in pairs.items() if value}
 
 
@@ -96,40 +96,40 @@ def found_in(
             f"{where}: from_xarray takes an xarray.DataArray or Dataset, not {type(array).__name__}"
         )
     spread = None if errors is None else _errors(array, beside, where, str(errors))
-    lines = {name: one for name, one in beside.items() if name != errors}
+    lines = {name: line for name, line in beside.items() if name != errors}
     array = _along(array, lines, (energy, time), notes)
     dims = [str(dim) for dim in array.dims]
     kinds = _kinds(array, dims, where, {"energy": energy, "time": time})
     held = by_reference(array) if lazy else _decoded(array)
-    found = Found(held, [kinds.get(dim, dim) for dim in dims], notes=notes)
+    table = Found(held, [kinds.get(dim, dim) for dim in dims], notes=notes)
     plain = str(array.name or "")
-    found.name = "" if plain.startswith("__") else plain
+    table.name = "" if plain.startswith("__") else plain
     if spread is not None:
-        found.errors = by_reference(spread) if lazy else _decoded(spread)
-        found.notes.append(f"standard errors from {errors!r}")
-    found.units["data"] = show_unit(str(array.attrs.get("units", "")))
-    found.labels["data"] = str(array.attrs.get("long_name", ""))
+        table.errors = by_reference(spread) if lazy else _decoded(spread)
+        table.notes.append(f"standard errors from {errors!r}")
+    table.units["data"] = show_unit(str(array.attrs.get("units", "")))
+    table.labels["data"] = str(array.attrs.get("long_name", ""))
     for dim in dims:
         new = kinds.get(dim, dim)
-        found.labels[new] = dim
+        table.labels[new] = dim
         if dim not in array.coords:
             if new in ("energy", "time"):
-                found.hint = f"The dimension {dim!r} has no coordinate"
+                table.hint = f"The dimension {dim!r} has no coordinate"
                 continue
-            found.axes[new] = np.arange(array.sizes[dim], dtype=np.float64)
+            table.axes[new] = np.arange(array.sizes[dim], dtype=np.float64)
             continue
         coord = array.coords[dim]
-        found.axes[new] = _values(coord, where, dim, found, new)
+        table.axes[new] = _values(coord, where, dim, table, new)
         unit = str(coord.attrs.get("units", ""))
-        if unit and new not in found.units:
-            found.units[new] = show_unit(unit)
-        if new in ("energy", "time") and new not in found.units:
-            found.units[new] = _unit_of_name(dim)
-        found.labels[new] = str(coord.attrs.get("long_name", dim))
+        if unit and new not in table.units:
+            table.units[new] = show_unit(unit)
+        if new in ("energy", "time") and new not in table.units:
+            table.units[new] = _unit_of_name(dim)
+        table.labels[new] = str(coord.attrs.get("long_name", dim))
     named = ", ".join(f"{dim} is {kinds[dim]}" for dim in dims if dim in kinds)
     say = "other dimensions: energy=, time="
-    found.notes.append(f"{named or 'no dimension is known'}; {say}")
-    return found
+    table.notes.append(f"{named or 'no dimension is known'}; {say}")
+    return table
 
 
 def _decoded(array: DataArray) -> npt.NDArray[np.generic]:
@@ -146,17 +146,17 @@ def _unit_of_name(dim: str) -> str:
 def _along(
     array: DataArray,
     beside: Mapping[str, DataArray],
-    given: tuple[str | None, ...],
+    names: tuple[str | None, ...],
     notes: list[str],
 ) -> DataArray:
     """The array with axes as coordinates of its dimensions. A dimension without a coordinate gets
-    the one that is `given`, else the only line along it, such as energies along pixels."""
+    the one in `names`, else the only line along it, such as energies along pixels."""
     every = {str(name): line for name, line in [*array.coords.items(), *beside.items()]}
     lines = {name: line for name, line in every.items() if line.ndim == 1 and name != array.name}
     for dim in map(str, array.dims):
         along = [name for name, line in lines.items() if line.dims == (dim,) and name != dim]
-        named = [name for name in along if name in given]
-        free = dim not in array.coords and dim not in given
+        named = [name for name in along if name in names]
+        free = dim not in array.coords and dim not in names
         chosen = named or [name for name in along if free and _serves(array, dim, lines[name])]
         if len(chosen) == 1:
             line = lines[chosen[0]]
@@ -187,7 +187,7 @@ def _errors(
         raise DataError(f"{where}: errors={errors!r} is no variable; {say}")
     spread = beside[errors]
     if set(spread.dims) != set(array.dims):
-        own, those = (", ".join(map(str, one.dims)) for one in (spread, array))
+        own, those = (", ".join(map(str, variable.dims)) for variable in (spread, array))
         raise DataError(
             f"{where}: errors={errors!r} has the dimensions {own}, the data {those}; give one "
             "error for each value"
@@ -228,11 +228,11 @@ def _variable(
 
 
 def _kinds(
-    array: DataArray, dims: list[str], where: str, given: dict[str, str | None]
+    array: DataArray, dims: list[str], where: str, names: dict[str, str | None]
 ) -> dict[str, str]:
     """Dimension → "energy" or "time"."""
     kinds: dict[str, str] = {}
-    for kind, name in given.items():
+    for kind, name in names.items():
         if name is None:
             continue
         if name not in dims:
@@ -268,14 +268,14 @@ def _kind(array: DataArray, dim: str) -> str | None:
     return guess_kind(dim, unit)
 
 
-def _values(coord: DataArray, where: str, dim: str, found: Found, new: str) -> Any:
+def _values(coord: DataArray, where: str, dim: str, table: Found, new: str) -> Any:
     values: npt.NDArray[Any] = _decoded(coord)
     if values.dtype.kind in "mM":
-        found.units[new] = "s"
+        table.units[new] = "s"
         return (values if values.dtype.kind == "m" else values - values[0]) / np.timedelta64(1, "s")
     if values.dtype.kind not in "fiu":
         if new in ("energy", "time"):
             raise DataError(f"{where}: the coordinate {dim!r} has type {values.dtype}, not numbers")
-        found.notes.append(f"{dim} is numbered; its labels are {', '.join(map(str, values[:8]))}")
+        table.notes.append(f"{dim} is numbered; its labels are {', '.join(map(str, values[:8]))}")
         return np.arange(values.size, dtype=np.float64)
     return values

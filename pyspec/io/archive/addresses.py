@@ -19,27 +19,27 @@ from pyspec.model.data.source import LOADED, Seen, Source, source_of, whole_of
 
 def references_of(measurement: Measurement) -> list[dict[str, object]]:
     """What an archive keeps of data, weights and mask by reference that are too large for it."""
-    found: list[dict[str, object]] = []
-    for what in ("data", "weight", "keep"):
-        given = getattr(measurement, what)
-        if not is_left_out(given):
+    references: list[dict[str, object]] = []
+    for name in ("data", "weight", "keep"):
+        values = getattr(measurement, name)
+        if not is_left_out(values):
             continue
-        beside = given if isinstance(given, Beside) else None
+        beside = values if isinstance(values, Beside) else None
         seen = measurement.seen if beside is None else beside.seen
         places = sorted(seen)
-        one: dict[str, object] = {
-            "what": what,
-            **_address(beside.given if beside is not None else given),
+        reference: dict[str, object] = {
+            "what": name,
+            **_address(beside.given if beside is not None else values),
         }
-        one["begin"] = np.array([begin for begin, _ in places], np.int64)
-        one["end"] = np.array([end for _, end in places], np.int64)
-        one["checksum"] = np.array([seen[place] for place in places], np.uint64)
+        reference["begin"] = np.array([begin for begin, _ in places], np.int64)
+        reference["end"] = np.array([end for _, end in places], np.int64)
+        reference["checksum"] = np.array([seen[place] for place in places], np.uint64)
         if isinstance(beside, Weights):
-            one["are_sigma"] = beside.are_sigma
+            reference["are_sigma"] = beside.are_sigma
         if isinstance(beside, Kept) and beside.columns is not None:
-            one["columns"] = beside.columns
-        found.append(one)
-    return found
+            reference["columns"] = beside.columns
+        references.append(reference)
+    return references
 
 
 def as_given(data: object) -> Any:
@@ -53,26 +53,26 @@ def measured_again(record: Record, data: object) -> Measurement:
     data where nothing is known of them.
 
     Raises :class:`DataError` where they do not stand there any more."""
-    given, seen = None if data is None else as_given(data), Seen()
+    values, seen = None if data is None else as_given(data), Seen()
     windows = ("rows", "columns")
     measured: dict[str, Any] = {
         key: tuple(np.asarray(value).tolist()) if key in windows and value is not None else value
         for key, value in record["measurement"].items()
     }
-    for one in record.get("by_reference") or ():
-        if one["what"] != "data":
-            measured[one["what"]] = opened_again(one)[0]
-        elif given is None:
-            given, seen = opened_again(one)
-    found = Measurement(given, **measured)
+    for reference in record.get("by_reference") or ():
+        if reference["what"] != "data":
+            measured[reference["what"]] = opened_again(reference)[0]
+        elif values is None:
+            values, seen = opened_again(reference)
+    measurement = Measurement(values, **measured)
     if seen:
-        found.seen.update(seen)
-    return found
+        measurement.seen.update(seen)
+    return measurement
 
 
-def is_left_out(given: object) -> bool:
+def is_left_out(values: object) -> bool:
     """Whether these are values by reference that an archive does not hold."""
-    source = source_of(given)
+    source = source_of(values)
     return source is not None and source.nbytes > LOADED
 
 
@@ -101,29 +101,33 @@ def _address(source: Source) -> dict[str, str]:
     whole = whole_of(source)
     if whole is not source or whole is None:
         return {"kind": "", "path": source.name, "key": ""}
-    if isinstance(whole, (HDF5Source, ArraySource)) and (found := whole.address) is not None:
-        return dict(zip(("kind", "path", "key"), found, strict=True))
+    if isinstance(whole, (HDF5Source, ArraySource)) and (address := whole.address) is not None:
+        return dict(zip(("kind", "path", "key"), address, strict=True))
     return {"kind": "", "path": whole.name, "key": ""}
 
 
-def _local(what: str, path: str, is_store: bool, say: str) -> Path:
+def _local(subject: str, path: str, is_store: bool, say: str) -> Path:
     """The path of a file, or of the folder of a store, on this machine. An archive may come from
     elsewhere: what it says opens no address."""
     if "://" in path or "::" in path or path.startswith(("//", "\\\\")):
-        raise DataError(f"{what} stood at {path}, an address that is not opened; {say}")
+        raise DataError(f"{subject} stood at {path}, an address that is not opened; {say}")
     place = Path(path).resolve()
     if not (place.is_dir() if is_store else place.is_file()):
-        raise DataError(f"{what} stood in {path}, where no such file is; {say}")
+        raise DataError(f"{subject} stood in {path}, where no such file is; {say}")
     return place
 
 
 def _open(reference: Reference) -> Source:
     kind, path, key = map(str, (reference["kind"], reference["path"], reference["key"]))
-    what = "the data" if reference["what"] == "data" else f"the {reference['what']}"
-    say = "hand them over: refit(data)" if what == "the data" else "fit them again from your script"
+    subject = "the data" if reference["what"] == "data" else f"the {reference['what']}"
+    say = (
+        "hand them over: refit(data)"
+        if subject == "the data"
+        else "fit them again from your script"
+    )
     if not kind:
-        raise DataError(f"{what} were by reference ({path}), and no file is known; {say}")
-    place = _local(what, path, kind == "zarr", say)
+        raise DataError(f"{subject} were by reference ({path}), and no file is known; {say}")
+    place = _local(subject, path, kind == "zarr", say)
     try:
         if kind == "hdf5":
             with opened(place):  # refuses what reads from files elsewhere
@@ -131,9 +135,9 @@ def _open(reference: Reference) -> Source:
         if kind == "npy":
             return by_reference(np.load(place, mmap_mode="r", allow_pickle=False))
         zarr = need("zarr", f"{path}: a store of zarr", "zarr")
-        found = zarr.open(str(place), mode="r")
-        return by_reference(found[key] if key else found)
+        store = zarr.open(str(place), mode="r")
+        return by_reference(store[key] if key else store)
     except Exception as error:
         raise DataError(
-            f"{what} stood in {path}, which cannot be opened ({one_line(error)}); {say}"
+            f"{subject} stood in {path}, which cannot be opened ({one_line(error)}); {say}"
         ) from None

@@ -81,21 +81,21 @@ def _places(group: h5py.Group, fits: Sequence[Fit]) -> dict[str, Fit]:
     """New fits by their places. Fits that the archive holds already move behind the others, so that
     `fits` are its last ones in their order."""
     old = sorted(group, key=int)
-    given, gone = _given(group, old, fits)
-    again = {one for one in given if isinstance(one, str)}
+    entries, gone = _new_and_held(group, old, fits)
+    again = {entry for entry in entries if isinstance(entry, str)}
     order = [name for name in old if name not in again | gone]
-    for one in given:
-        if not isinstance(one, str):
-            order.append(one)
-        elif one in again:
-            again.remove(one)
-            order.append(one)
+    for entry in entries:
+        if not isinstance(entry, str):
+            order.append(entry)
+        elif entry in again:
+            again.remove(entry)
+            order.append(entry)
     last = max(map(int, old), default=0)
     places = [*old, *(f"{last + 1 + k:04d}" for k in range(len(order) - len(old)))]
     moved = {
-        one: place
-        for one, place in zip(order, places, strict=True)
-        if isinstance(one, str) and one != place
+        name: place
+        for name, place in zip(order, places, strict=True)
+        if isinstance(name, str) and name != place
     }
     for name in gone:
         del group[name]
@@ -104,34 +104,36 @@ def _places(group: h5py.Group, fits: Sequence[Fit]) -> dict[str, Fit]:
     for name, place in moved.items():
         group.move(f"{name} moves", place)
     return {
-        place: one for one, place in zip(order, places, strict=True) if not isinstance(one, str)
+        place: entry
+        for entry, place in zip(order, places, strict=True)
+        if not isinstance(entry, str)
     }
 
 
-def _given(
+def _new_and_held(
     group: h5py.Group, old: Sequence[str], fits: Sequence[Fit]
 ) -> tuple[list[str | Fit], set[str]]:
     """(new fits, and names of fits that the archive holds, in the order of `fits`; names of fits
     that are replaced by one with another label)."""
     if not old:
         return [*fits], set()
-    known = {bytes(group[name].attrs["sha256"]): name for name in old}
-    given: list[str | Fit] = [known.get(tree_digest(fit).encode(), fit) for fit in fits]
-    taken, gone = {one for one in given if isinstance(one, str)}, set()
+    held = {bytes(group[name].attrs["sha256"]): name for name in old}
+    entries: list[str | Fit] = [held.get(tree_digest(fit).encode(), fit) for fit in fits]
+    taken, gone = {entry for entry in entries if isinstance(entry, str)}, set()
     alike = {_unnamed_of(group[name]): name for name in old if name not in taken}
-    for k, fit in enumerate(given):
+    for k, fit in enumerate(entries):
         if isinstance(fit, str) or (name := alike.get(_unnamed(fit))) is None:
             continue
         if fit.get("label") in (None, _label_of(group[name])):
-            given[k] = name
+            entries[k] = name
         else:
             gone.add(name)
-    return [one for one in given if not (isinstance(one, str) and one in gone)], gone
+    return [entry for entry in entries if not (isinstance(entry, str) and entry in gone)], gone
 
 
 def _unnamed(fit: Mapping[str, object]) -> bytes:
     """The digest of a fit but for what a person called it, and when it ended."""
-    return tree_digest({key: one for key, one in fit.items() if key not in NAMED}).encode()
+    return tree_digest({key: value for key, value in fit.items() if key not in NAMED}).encode()
 
 
 def _unnamed_of(group: h5py.Group) -> bytes:
@@ -159,10 +161,12 @@ def missing_items(file: h5py.File, kind: str, names: Sequence[str]) -> dict[str,
         low, high = sorted((expected, highest))  # one of them may be damaged
         last = min(high, max(low, 0) + _MOST)
         places = {f"{number:04d}" for number in range(1, last + 1)}
-        found = {f"fits/{name}": "is missing" for name in sorted(places - set(names), key=int)}
+        missing = {f"fits/{name}": "is missing" for name in sorted(places - set(names), key=int)}
         if last < high:
-            found[f"fits after {last:04d}"] = f"{len(names)} fits are there, {expected} are counted"
-        return found
+            missing[f"fits after {last:04d}"] = (
+                f"{len(names)} fits are there, {expected} are counted"
+            )
+        return missing
     lost = expected - len(names)
     return {"arrays": f"{lost} of {expected} are missing"} if lost > 0 else {}
 
@@ -174,10 +178,10 @@ def fit_names(file: h5py.File) -> list[str]:
 
 def _fit(reader: Reader, file: h5py.File, name: str) -> Tree:
     group = file["fits"][name]
-    found, own = reader.tree(group)
-    if bytes(group.attrs["sha256"]).decode() != own or not isinstance(found, dict):
+    fit, own = reader.tree(group)
+    if bytes(group.attrs["sha256"]).decode() != own or not isinstance(fit, dict):
         raise DataError(f"fits/{name}: its sha256 differs")
-    return found
+    return fit
 
 
 def _array(reader: Reader, file: h5py.File, name: str) -> npt.NDArray[np.generic]:
@@ -232,8 +236,8 @@ class Wanted:
     def names(self, file: h5py.File) -> list[str]:
         """The names of the fits in an open archive, in the order in which they were saved."""
         every = fit_names(file)
-        found = (name for name in reversed(every) if self._is(file["fits"][name]))
-        return list(found)[::-1] if not self.last else list(islice(found, 1))
+        matches = (name for name in reversed(every) if self._is(file["fits"][name]))
+        return list(matches)[::-1] if not self.last else list(islice(matches, 1))
 
     def _is(self, group: h5py.Group) -> bool:
         return all(

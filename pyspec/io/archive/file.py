@@ -55,10 +55,10 @@ def save_archive(
     h5py = need("h5py", "an archive of fits")
     one_of("mode", mode, MODES, DataError)
     fits = [contents] if isinstance(contents, Mapping) else list(contents)
-    for k, one in enumerate(fits):
-        if not isinstance(one, Mapping):
+    for k, fit in enumerate(fits):
+        if not isinstance(fit, Mapping):
             raise DataError(
-                f"contents[{k}] is {shortened(one)}; give a dict for each fit; of results "
+                f"contents[{k}] is {shortened(fit)}; give a dict for each fit; of results "
                 "save_fit(path, fits) makes them"
             )
     target = plain_path(path).resolve()
@@ -92,15 +92,15 @@ def _copy_checked(h5py: ModuleType, target: Path, part: Path) -> None:
 def _check(path: Path, copy: Path | None = None) -> None:
     """Raises :class:`DataError` unless every byte is as it was written."""
     try:
-        found = header.check_sealed(path, copy)
+        user_block = header.check_sealed(path, copy)
     except DamageError as error:
-        raise DamageError(error.what, path) from None
+        raise DamageError(error.damage, path) from None
     except OSError as error:
         if copy is not None:
             raise  # the copy cannot be written: whoever replaces the file says so
         raise DataError(f"{path}: cannot be read ({one_line(error)}); check the disk") from None
-    if found.version != header.VERSION:
-        raise header.refused(path, found.version)
+    if user_block.version != header.VERSION:
+        raise header.refused(path, user_block.version)
 
 
 def _refuse_other(path: Path) -> None:

@@ -75,7 +75,7 @@ def _fit_record(result: FitResult) -> dict[str, object]:
         "seconds": result.seconds,
         "nfev": result.nfev,
         "started_from": result.started_from,
-        "starts": "\n".join(json.dumps(asdict(one)) for one in result.starts),
+        "starts": "\n".join(json.dumps(asdict(start)) for start in result.starts),
         "findings": _lines(result.findings),
         "level": result.level,
         "diagnosed": np.array(result.diagnosed, np.float64),
@@ -89,18 +89,20 @@ def _fit_record(result: FitResult) -> dict[str, object]:
 def _slices_record(slices: SliceResults) -> dict[str, object]:
     """Slices, all but their data: values as arrays (n_parameters, n_slices)."""
     model, results = slices.model, [fit.result for fit in slices]
-    done = next((one for one in results if one is not None), None)
+    done = next((result for result in results if result is not None), None)
     rows = [
         ParameterRow(par.name, values, None, par.vary, par.min, par.max, par.expr, values)
         for par, values in zip(model.parameters.values(), model.values.values(), strict=True)
     ]
     counted = [
-        {} if one is None else {**_goodness(one), "n_data": one.n_data, "n_free": one.n_free}
-        for one in results
+        {}
+        if result is None
+        else {**_goodness(result), "n_data": result.n_data, "n_free": result.n_free}
+        for result in results
     ]
     names = [*max(counted, key=len, default={})] or ["n_data", "n_free"]  # none has a result
-    ends = [[] if one is None else list(one.at_bound.items()) for one in results]
-    jumps = [[] if one is None else list(one.intervals.items()) for one in results]
+    ends = [[] if result is None else list(result.at_bound.items()) for result in results]
+    jumps = [[] if result is None else list(result.intervals.items()) for result in results]
     return {
         "kind": "slices",
         "model_name": slices.model_name,
@@ -108,16 +110,18 @@ def _slices_record(slices: SliceResults) -> dict[str, object]:
         "file_name": slices.file_name,
         "parameters": _columns(ParameterTable(rows)),
         "free_names": list(slices.free_names),
-        **{what: np.array(list(getattr(slices, what).values())) for what in BY_NAME},
-        **{what: getattr(slices, what) for what in NUMBERS},
+        **{name: np.array(list(getattr(slices, name).values())) for name in BY_NAME},
+        **{name: getattr(slices, name) for name in NUMBERS},
         "rows": slices.rows,
         "status": list(slices.status),
         "message": [text.replace("\x00", "") for text in slices.message],
-        "findings": [_lines(() if one is None else one.findings) for one in results],
-        "at_bound": ["\n".join(f"{name} {side}" for name, side in one) for one in ends],
-        "without_effect": ["\n".join(() if one is None else one.without_effect) for one in results],
+        "findings": [_lines(() if result is None else result.findings) for result in results],
+        "at_bound": ["\n".join(f"{name} {side}" for name, side in sides) for sides in ends],
+        "without_effect": [
+            "\n".join(() if result is None else result.without_effect) for result in results
+        ],
         "intervals": [
-            "\n".join(f"{n} {low!r} {high!r}" for n, (low, high) in one) for one in jumps
+            "\n".join(f"{n} {low!r} {high!r}" for n, (low, high) in jump) for jump in jumps
         ],
         "started_from": slices.started_from,
         "seconds": slices.seconds,
@@ -139,11 +143,13 @@ BY_NAME = ("values", "stderr", "start")
 
 def _covariances(results: Sequence[FitResult | None]) -> Array | None:
     """(n_slices, n_free, n_free), NaN where a slice has none; None where no slice has one."""
-    known = [one.ending.covariance if one is not None else None for one in results]
-    shape = next((one.shape for one in known if one is not None), None)
+    covariances = [result.ending.covariance if result is not None else None for result in results]
+    shape = next((matrix.shape for matrix in covariances if matrix is not None), None)
     if shape is None:
         return None
-    return np.array([np.full(shape, np.nan) if one is None else one for one in known])
+    return np.array(
+        [np.full(shape, np.nan) if matrix is None else matrix for matrix in covariances]
+    )
 
 
 def _common(
@@ -168,14 +174,14 @@ def _common(
 
 def _window(measurement: Measurement) -> dict[str, object]:
     """The window, and all else that a Measurement has beside its data."""
-    found = {}
-    for one in fields(measurement):
-        value = getattr(measurement, one.name)
-        if one.name != "data":
+    record = {}
+    for field in fields(measurement):
+        value = getattr(measurement, field.name)
+        if field.name != "data":
             if source_of(value) is not None:
                 value = None if is_left_out(value) else np.asarray(value)
-            found[one.name] = np.array(value) if isinstance(value, tuple) else value
-    return found
+            record[field.name] = np.array(value) if isinstance(value, tuple) else value
+    return record
 
 
 def _texts(model: Model) -> dict[str, object]:
@@ -183,11 +189,11 @@ def _texts(model: Model) -> dict[str, object]:
     for par in model.parameters.values():
         if par.dynamics is not None:
             names = par.dynamics.name.split(", ")
-            one = {"target": par.name, "names": names, "text": par.dynamics.text}
-            dynamics.append({**one, "frequency": float(par.dynamics.frequency)})
+            entry = {"target": par.name, "names": names, "text": par.dynamics.text}
+            dynamics.append({**entry, "frequency": float(par.dynamics.frequency)})
         if par.profile is not None:
-            one = {"target": par.name, "name": par.profile.name, "text": par.profile.text}
-            profiles.append(one)
+            entry = {"target": par.name, "name": par.profile.name, "text": par.profile.text}
+            profiles.append(entry)
     texts = {
         "name": model.name,
         "model": model.text,
@@ -196,7 +202,7 @@ def _texts(model: Model) -> dict[str, object]:
         "profiles": profiles,
     }
     if model.elsewhere:
-        texts["elsewhere"] = {name: one.text for name, one in model.elsewhere.items()}
+        texts["elsewhere"] = {name: formula.text for name, formula in model.elsewhere.items()}
     return texts
 
 
@@ -207,7 +213,7 @@ def _settings(method: str, backend: str, settings: Mapping[str, Any]) -> dict[st
     if callable(options.get("loss")):
         options["loss"] = getattr(options["loss"], "__name__", "function")
     methods, scale = options.pop("methods"), options.pop("scale_covar")
-    plain = {key: one for key, one in options.items() if isinstance(one, (str, int, float))}
+    plain = {key: value for key, value in options.items() if isinstance(value, (str, int, float))}
     return {
         "method": method,
         "methods": list(methods),
@@ -238,15 +244,15 @@ AT = ("intervals", "gains", "wide")
 
 
 def _ending_record(ending: Ending) -> dict[str, object]:
-    found = {name: getattr(ending, name) for name in (*ONE, *ARRAYS)}
-    found["end"], found["reached"] = ending.end
-    found["lost"] = np.array(ending.lost, np.int64)
+    record = {name: getattr(ending, name) for name in (*ONE, *ARRAYS)}
+    record["end"], record["reached"] = ending.end
+    record["lost"] = np.array(ending.lost, np.int64)
     for name in AT:
-        rows = [np.hstack(one) for one in getattr(ending, name).items()]
-        found[name] = np.array(rows, np.float64) if rows else None
+        rows = [np.hstack(pair) for pair in getattr(ending, name).items()]
+        record[name] = np.array(rows, np.float64) if rows else None
     if ending.left is not None:
-        found["left"] = ending.left._asdict()
-    return found
+        record["left"] = ending.left._asdict()
+    return record
 
 
 # what it found
@@ -272,11 +278,11 @@ def _goodness(result: FitResult) -> dict[str, float]:
 def _lines(findings: Sequence[Finding]) -> str:
     """Findings as JSON, each a line of its own."""
 
-    def plain(one: np.generic) -> object:
-        return one.item()
+    def plain(number: np.generic) -> object:
+        return number.item()
 
-    known = [{**one.to_dict(), "numbers": dict(one.numbers)} for one in findings]
-    return "\n".join(json.dumps(one, default=plain) for one in known)
+    records = [{**finding.to_dict(), "numbers": dict(finding.numbers)} for finding in findings]
+    return "\n".join(json.dumps(record, default=plain) for record in records)
 
 
 def _samples(samples: MCMCResult | None) -> dict[str, object] | None:

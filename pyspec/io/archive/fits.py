@@ -149,10 +149,10 @@ def _loaded(
     if damaged not in ("raise", "skip"):
         raise DataError(f"damaged is 'raise' or 'skip', not {shortened(damaged)}")
     texts = {key: [text] for key, text in names.items() if text is not None}
-    found = fits_of(path, Wanted(texts, last), damaged, data)
-    if not found:
+    fits = fits_of(path, Wanted(texts, last), damaged, data)
+    if not fits:
         raise _no_such_fit(path, "has no such fit", damaged)
-    return found
+    return fits
 
 
 def fits_of(
@@ -167,23 +167,27 @@ def fits_of(
     if report is not None and report.damaged:
         warnings.warn(f"{path}: damaged and left out: {report}", ArchiveWarning, stack_outside())
     kept = [
-        one for one in records if all(one.get(key) in among for key, among in wanted.texts.items())
+        record
+        for record in records
+        if all(record.get(key) in among for key, among in wanted.texts.items())
     ]
     for key, among in wanted.texts.items():
-        without = sorted(repr(one) for one in {*among} - {one.get(key) for one in kept})
+        without = sorted(repr(text) for text in {*among} - {record.get(key) for record in kept})
         if without:
             which = f"{key.removesuffix('_name').replace('_', ' ')} {', '.join(without)}"
             raise _no_such_fit(path, f"has no such fit{f' of {which}' * bool(kept)}", damaged)
-    return tuple(_restored(path, one, arrays, data) for one in kept)
+    return tuple(_restored(path, record, arrays, data) for record in kept)
 
 
-def _no_such_fit(path: str | Path, what: str, damaged: str) -> DataError:
+def _no_such_fit(path: str | Path, reason: str, damaged: str) -> DataError:
     names = ("fit_type", "model_name", "file_name")
     others = read_archive(path, damaged == "skip")[0]
-    titles = list(dict.fromkeys(title_of(*(str(one.get(n)) for n in names)) for one in others))
+    titles = list(
+        dict.fromkeys(title_of(*(str(record.get(n)) for n in names)) for record in others)
+    )
     more = f"; and {len(titles) - _LISTED} more" if len(titles) > _LISTED else ""
     listed = "; ".join(titles[:_LISTED]) or "none" + " that is whole" * (damaged == "skip")
-    return DataError(f"{path}: {what}; it has: {listed}{more}")
+    return DataError(f"{path}: {reason}; it has: {listed}{more}")
 
 
 def _restored(

@@ -66,11 +66,11 @@ def refused(path: Path, version: object) -> DataError:
 
 
 class DamageError(DataError):
-    """An archive is not as it was written; `what` says where, without path and remedy."""
+    """An archive is not as it was written; `damage` says where, without path and remedy."""
 
-    def __init__(self, what: str, path: Path | None = None) -> None:
-        self.what = what
-        super().__init__(what if path is None else f"{path}: is damaged: {what}; {REMEDY}")
+    def __init__(self, damage: str, path: Path | None = None) -> None:
+        self.damage = damage
+        super().__init__(damage if path is None else f"{path}: is damaged: {damage}; {REMEDY}")
 
     def __reduce__(self) -> tuple[type[DataError], tuple[object, ...]]:
         return DataError, self.args
@@ -113,9 +113,9 @@ def check_sealed(path: Path, copy: Path | None = None) -> Header:
     not know is not checked.
     """
     with path.open("rb") as file:
-        found = read_header(file)
-        if found.version != VERSION:
-            return found
+        header = read_header(file)
+        if header.version != VERSION:
+            return header
         if copy is None:
             digest, length = _digest(_pieces(file))
         else:
@@ -123,20 +123,22 @@ def check_sealed(path: Path, copy: Path | None = None) -> Header:
             with copy.open("wb") as target:
                 target.write(file.read(SIZE))
                 digest, length = _digest(_copied(_pieces(file), target))
-    if length != found.length:
-        kind = "cut off" if length < found.length else "longer than it was written"
-        raise DamageError(f"the file is {kind}: {length} bytes of {found.length} behind the header")
-    if digest != found.sha256:
+    if length != header.length:
+        kind = "cut off" if length < header.length else "longer than it was written"
+        raise DamageError(
+            f"the file is {kind}: {length} bytes of {header.length} behind the header"
+        )
+    if digest != header.sha256:
         raise DamageError("the content is not what was written: its sha256 differs")
-    return found
+    return header
 
 
 def _digest(pieces: Iterator[bytes]) -> tuple[bytes, int]:
-    found, length = hashlib.sha256(), 0
+    digest, length = hashlib.sha256(), 0
     for piece in pieces:
-        found.update(piece)
+        digest.update(piece)
         length += len(piece)
-    return found.digest(), length
+    return digest.digest(), length
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:

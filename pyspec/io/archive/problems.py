@@ -42,7 +42,7 @@ class Recorded:
     fixed: Mapping[str, float] | None = None
 
     def __getstate__(self) -> dict[str, object]:
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
@@ -60,14 +60,14 @@ class Recorded:
     @property
     def settings(self) -> Settings:
         """How it was run."""
-        found: Settings = self.record["settings"]
-        return found
+        settings: Settings = self.record["settings"]
+        return settings
 
     @property
     def axes(self) -> Mapping[str, Array]:
         """The full axes of the model; of slices `time` has those of the slices."""
-        found: Mapping[str, Array] = self.record["axes"]
-        return found
+        axes: Mapping[str, Array] = self.record["axes"]
+        return axes
 
     @cached_property
     def model(self) -> Model:
@@ -78,13 +78,15 @@ class Recorded:
         label = str(texts["name"])
         load = load_time_model if texts["time_model"] else load_model
         model = load(_text(texts["model"]), label)
-        model.elsewhere = {n: parse(one) for n, one in texts.get("elsewhere", {}).items()}
+        model.elsewhere = {n: parse(text) for n, text in texts.get("elsewhere", {}).items()}
         for shape in texts["profiles"]:
             profile = load_profile(_text(shape["text"]), shape["name"], shape["target"])
             model.add_profile(shape["target"], profile)
-        for one in texts["dynamics"]:
-            law = load_dynamics(_text(one["text"]), one["names"], one["target"], one["frequency"])
-            model.add_dynamics(one["target"], law)
+        for entry in texts["dynamics"]:
+            law = load_dynamics(
+                _text(entry["text"]), entry["names"], entry["target"], entry["frequency"]
+            )
+            model.add_dynamics(entry["target"], law)
         parameters, table = single_valued(model.parameters), table_of(self.record["parameters"])
         if set(parameters) != set(table["name"]):
             raise ModelError(
@@ -160,16 +162,16 @@ class RecordedSlice:
     @property
     def settings(self) -> Settings:
         """How it was run: the seed of random starts is counted from that of the first slice."""
-        given = self.whole.settings
-        options = dict(given.get("options") or {})
+        settings = self.whole.settings
+        options = dict(settings.get("options") or {})
         if "seed" in options:
             options["seed"] += self.index
-        return {**given, "options": options}
+        return {**settings, "options": options}
 
     def measured(self, data: Data | None = None) -> Measurement:
         """The data of the slice, or with others in their place."""
-        given = row_of(self.whole.measurement, self.row)
-        return given if data is None else replace(given, data=data)
+        measurement = row_of(self.whole.measurement, self.row)
+        return measurement if data is None else replace(measurement, data=data)
 
     def made(self) -> FitProblem:
         """The problem."""

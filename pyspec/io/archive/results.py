@@ -45,10 +45,10 @@ def result_of(record: Record, data: object) -> FitResult | SliceResults:
     for group in ("measurement", "axes", "texts", "settings", "statistics"):
         record[group].keys()  # raises now, and not when it is needed
     kept = Recorded(record, data)
-    found = _slices_of(kept) if record["kind"] == "slices" else _fit_of(kept)
-    found.versions, found._sha256 = dict(record["versions"]), str(record["data_sha256"])
-    vars(found).update({name: str(record[name]) for name in NAMED if record.get(name)})
-    return found
+    fit = _slices_of(kept) if record["kind"] == "slices" else _fit_of(kept)
+    fit.versions, fit._sha256 = dict(record["versions"]), str(record["data_sha256"])
+    vars(fit).update({name: str(record[name]) for name in NAMED if record.get(name)})
+    return fit
 
 
 def _fit_of(kept: Recorded) -> FitResult:
@@ -125,7 +125,7 @@ def _slices_of(kept: Recorded) -> SliceResults:
         raise ValueError(f"columns of other lengths than {n} slices")
     by_data = kept.data is not None
     series = kept.measurement if by_data else kept.measured
-    found = SliceResults(
+    slices = SliceResults(
         fits,
         model,
         series,
@@ -135,8 +135,8 @@ def _slices_of(kept: Recorded) -> SliceResults:
         bool(record["interrupted"]),
         checksum_of(kept.measurement) if by_data else 0,
     )
-    found.file_name, found.started_from = str(record["file_name"]), str(record["started_from"])
-    return found
+    slices.file_name, slices.started_from = str(record["file_name"]), str(record["started_from"])
+    return slices
 
 
 class RecordedSlices(Table[SliceFit]):
@@ -149,8 +149,8 @@ class RecordedSlices(Table[SliceFit]):
         self._table = table_of(record["parameters"])
         names = self._table["name"]
         self._columns = {
-            what: dict(zip(names, np.asarray(record[what], np.float64), strict=True))
-            for what in BY_NAME
+            name: dict(zip(names, np.asarray(record[name], np.float64), strict=True))
+            for name in BY_NAME
         }
 
     def texts(self, what: str) -> list[str]:
@@ -169,17 +169,19 @@ class RecordedSlices(Table[SliceFit]):
         row = int(record["rows"][k])
         sides = dict(line.split(" ") for line in record["at_bound"][k].splitlines())
         rows = []
-        for one in self._table:
-            value, stderr, init = (self._columns[what][one.name][k] for what in BY_NAME)
-            known = [None if np.isnan(v) else float(v) for v in (stderr, init)]
-            bound = sides.get(one.name, "")
+        for par in self._table:
+            value, stderr, init = (self._columns[name][par.name][k] for name in BY_NAME)
+            optional = [None if np.isnan(v) else float(v) for v in (stderr, init)]
+            bound = sides.get(par.name, "")
             rows.append(
-                replace(one, value=float(value), stderr=known[0], init=known[1], at_bound=bound)
+                replace(
+                    par, value=float(value), stderr=optional[0], init=optional[1], at_bound=bound
+                )
             )
         table = ParameterTable(rows)
         if not np.isfinite(table["value"]).all():
             return SliceFit(k, row, status, message, None)
-        fixed = {one.name: one.value for one in table if one.kind == "fixed"}
+        fixed = {par.name: par.value for par in table if par.kind == "fixed"}
         result = _result(
             RecordedSlice(whole, row, fixed or None, k),
             table,
@@ -241,9 +243,9 @@ def _ending_of(record: Record, n: int) -> Ending:
         raise ValueError(f"an ending of {np.shape(theta)} for {n} free parameters")
     if factor is not None and np.shape(factor) != ((n + 1) * (n + 2) // 2,):
         raise ValueError(f"a factor of {np.shape(factor)} for {n} free parameters")
-    for one in arrays.values():
-        if one is not None:
-            one.flags.writeable = False
+    for array in arrays.values():
+        if array is not None:
+            array.flags.writeable = False
     at: dict[str, Any] = {}
     for name in AT:
         rows = np.asarray(record.get(name, np.zeros((0, 2))), np.float64).tolist()

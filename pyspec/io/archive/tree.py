@@ -144,13 +144,13 @@ def _write_group(
             digest.group(inner)
             made = group.create_group(key, track_order=True)
             _write_group(made, value, inner, where, digest, depth + 1)
-        elif isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value):
+        elif isinstance(value, (list, tuple)) and all(isinstance(entry, str) for entry in value):
             _write_texts(group, key, list(value), (len(value),), inner, where, digest)
         elif isinstance(value, (list, tuple)):
             digest.sequence(inner, len(value))
             made = group.create_group(key, track_order=True)
             made.attrs["list"] = len(value)
-            members = {str(k): one for k, one in enumerate(value)}
+            members = {str(k): entry for k, entry in enumerate(value)}
             _write_group(made, members, inner, where, digest, depth + 1)
         elif isinstance(value, str):
             _write_texts(group, key, [value], (), inner, where, digest)
@@ -316,9 +316,9 @@ class Reader:
         return value.item() if value.shape == () else value
 
     def _texts(self, value: npt.NDArray[np.generic], path: str, digest: TreeDigest) -> Value:
-        found = [bytes(one) for one in value.astype(object).ravel()]
-        digest.texts(path, found, value.shape)
-        texts: list[Value] = [one.decode() for one in found]
+        encoded = [bytes(text) for text in value.astype(object).ravel()]
+        digest.texts(path, encoded, value.shape)
+        texts: list[Value] = [text.decode() for text in encoded]
         return texts[0] if value.shape == () else texts
 
     def _values(self, item: h5py.h5d.DatasetID) -> npt.NDArray[np.generic]:

@@ -69,9 +69,9 @@ def verify_archive(path: str | Path) -> Verification:
         whole += [f"arrays/{name}" for name in arrays]
         return Verification(file, header.VERSION, "", tuple(whole), {})
     except header.DamageError as error:
-        trouble = error.what
+        trouble = error.damage
     try:
         report = salvage_report(file)
     except header.DamageError as error:
-        return Verification(file, None, trouble or error.what, (), {})
+        return Verification(file, None, trouble or error.damage, (), {})
     return Verification(file, header.VERSION, trouble, report.whole, report.damaged)

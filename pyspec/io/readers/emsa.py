@@ -29,14 +29,14 @@ def read(request: Request) -> Found:
     keys, values, ended = _parse(path, read_text(path))
     announced = number(keys.get("NPOINTS", ""))
     with_x = keys.get("DATATYPE", "Y").upper() == "XY"
-    table = np.array(values)
+    numbers = np.array(values)
     if with_x:
-        if table.size % 2:
-            raise DataError(f"{path}: DATATYPE is XY, but {table.size} values are no pairs")
-        x, y = table[::2], table[1::2]
+        if numbers.size % 2:
+            raise DataError(f"{path}: DATATYPE is XY, but {numbers.size} values are no pairs")
+        x, y = numbers[::2], numbers[1::2]
     else:
         first, step = (_need(path, keys, key) for key in ("OFFSET", "XPERCHAN"))
-        x, y = first + step * np.arange(table.size), table
+        x, y = first + step * np.arange(numbers.size), numbers
     if not y.size or not ended or (announced is not None and announced != y.size):
         raise DataError(
             f"{path}: {y.size} values of {keys.get('NPOINTS', 'unknown')[:20]}"
@@ -44,14 +44,14 @@ def read(request: Request) -> Found:
         )
     unit, label = keys.get("XUNITS", ""), keys.get("XLABEL", "")
     kind = guess_kind(label, unit) or "energy"
-    found = Found(y, [kind], {kind: x}, name=keys.get("TITLE", ""), meta=dict(keys))
-    found.units = {kind: show_unit(unit), "data": keys.get("YUNITS", "")}
-    found.labels = {kind: label, "data": keys.get("YLABEL", "")}
+    table = Found(y, [kind], {kind: x}, name=keys.get("TITLE", ""), meta=dict(keys))
+    table.units = {kind: show_unit(unit), "data": keys.get("YUNITS", "")}
+    table.labels = {kind: label, "data": keys.get("YLABEL", "")}
     beam = number(keys.get("BEAMKV", ""))
     if beam is not None and beam > 0:
-        found.meta = {**found.meta, "beam_energy": beam * 1e3}
-    found.notes.append(f"EMSA/MAS, {keys.get('SIGNALTYPE', 'spectrum')}")
-    return found
+        table.meta = {**table.meta, "beam_energy": beam * 1e3}
+    table.notes.append(f"EMSA/MAS, {keys.get('SIGNALTYPE', 'spectrum')}")
+    return table
 
 
 def _parse(path: Path, text: str) -> tuple[dict[str, str], list[float], bool]:
@@ -60,13 +60,13 @@ def _parse(path: Path, text: str) -> tuple[dict[str, str], list[float], bool]:
     data = False
     for at, line in enumerate(text.splitlines(), 1):
         word = line.strip()
-        found = _LINE.match(word)
-        if found:
-            key = found[1].upper()
+        match = _LINE.match(word)
+        if match:
+            key = match[1].upper()
             if key == "ENDOFDATA":
                 return keys, values, True
             data = key == "SPECTRUM"
-            keys.setdefault(key, found[2].strip())
+            keys.setdefault(key, match[2].strip())
         elif data and word:
             values += numbers_of(path, at, word.replace(",", " "))
     return keys, values, False

@@ -41,12 +41,12 @@ def read(request: Request) -> Found:
     if sum(len(row) for _, row in blocks) <= n_explicit:
         raise DataError(f"{path}: the file ends before its data; it was not written completely")
     axis, records = _records(path, blocks, n_explicit, rows)
-    table = np.array(records)
-    found = Found(table[:, 1:], [rows, across], {rows: table[:, 0], across: np.array(axis)})
-    found.labels["energy"] = "wavelength"
-    found.name = lines[1].strip() if mark > 1 and lines[1].strip() != "dataset name" else ""
-    found.notes.append(f"ascii of glotaran, {kind}; units are not in the file: units={{...}}")
-    return found
+    numbers = np.array(records)
+    table = Found(numbers[:, 1:], [rows, across], {rows: numbers[:, 0], across: np.array(axis)})
+    table.labels["energy"] = "wavelength"
+    table.name = lines[1].strip() if mark > 1 and lines[1].strip() != "dataset name" else ""
+    table.notes.append(f"ascii of glotaran, {kind}; units are not in the file: units={{...}}")
+    return table
 
 
 def _records(

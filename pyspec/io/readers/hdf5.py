@@ -60,17 +60,17 @@ def read(request: Request) -> Found:
         return noted(choose(path, "HDF5", entries, request), path, file)
 
 
-def noted(found: Found, path: Path, file: object) -> Found:
+def noted(table: Found, path: Path, file: object) -> Found:
     """What was found, with a note on the other files that were read."""
     if others := files_elsewhere(need("h5py", f"{path}: HDF5"), path, file):
-        found.notes.append(f"reads from other files of its folder: {several(others, 6)}")
-    return found
+        table.notes.append(f"reads from other files of its folder: {several(others, 6)}")
+    return table
 
 
 def entries_of(path: Path, file: h5py.File, *, transposed: bool = False) -> list[Entry]:
     """All arrays of numbers in a file; `transposed` for those that MATLAB wrote."""
     h5py = need("h5py", f"{path}: HDF5")
-    found: list[Entry] = []
+    entries: list[Entry] = []
 
     def visit(name: str, item: object) -> None:
         if not isinstance(item, h5py.Dataset) or item.dtype.kind not in "fiu" or not item.shape:
@@ -79,15 +79,15 @@ def entries_of(path: Path, file: h5py.File, *, transposed: bool = False) -> list
         load = _loader(path, name, item, transposed)
         if transposed:
             if item.size > 1 and not _is_no_array(item):
-                found.append(Entry(name, _line(item.shape[::-1]), load, unit))
+                entries.append(Entry(name, _line(item.shape[::-1]), load, unit))
             return
         scales: list[str | None] = []
         for dim in item.dims:
             scales.append(dim[0].name.strip("/") if len(dim) else dim.label or None)
-        found.append(Entry(name, item.shape, load, unit, tuple(scales)))
+        entries.append(Entry(name, item.shape, load, unit, tuple(scales)))
 
     file.visititems(visit)
-    return found
+    return entries
 
 
 def _is_no_array(item: h5py.Group | h5py.Dataset) -> bool:
@@ -123,13 +123,13 @@ def _of_nexus(group: h5py.Group, name: str) -> dict[str, h5py.Dataset]:
         return {}
     is_signal = name == (attribute(group, "signal") or "data")
     is_signal = is_signal or attribute(group[name], "signal") == "1"
-    found = {}
+    coding = {}
     for word in ("scaling_factor", "offset"):
-        for one in (f"{name}_{word}", *([word] if is_signal else [])):
-            if hasattr(group.get(one), "shape"):
-                found[word] = group[one]
+        for key in (f"{name}_{word}", *([word] if is_signal else [])):
+            if hasattr(group.get(key), "shape"):
+                coding[word] = group[key]
                 break
-    return found
+    return coding
 
 
 def values_of(item: h5py.Group | h5py.Dataset) -> npt.NDArray[np.generic]:

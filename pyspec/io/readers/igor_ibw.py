@@ -63,8 +63,8 @@ def _check_header(path: Path) -> None:
 @contextmanager
 def _quiet(name: str) -> Iterator[None]:
     """Without the log of a library: the error that follows says what is wrong."""
-    known = [one for one in logging.root.manager.loggerDict if one.split(".")[0] == name]
-    logs = [log for log in map(logging.getLogger, known) if not log.disabled]
+    names = [logger for logger in logging.root.manager.loggerDict if logger.split(".")[0] == name]
+    logs = [log for log in map(logging.getLogger, names) if not log.disabled]
     for log in logs:
         log.disabled = True
     try:
@@ -96,7 +96,7 @@ def read(request: Request) -> Found:
         _note(wave.get("note", b"")), photon_energy="Excitation Energy", pass_energy="Pass Energy"
     )
     block = Block(_text(header["bname"]), axes_of(axes), [(label, unit, data)], meta=meta)
-    return found_of(path, [block], what=f"Igor wave, {data.dtype}")
+    return found_of(path, [block], note=f"Igor wave, {data.dtype}")
 
 
 def _scales(header: Any, n_dims: int) -> list[tuple[float, float]]:

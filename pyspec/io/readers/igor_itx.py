@@ -59,16 +59,16 @@ def read(request: Request) -> Found:
     path = request.path
     waves = _parse(path, read_text(path))
     blocks = [block for group in _groups(waves) for block in _blocks(group)]
-    return found_of(path, blocks, request.block, what="Igor text")
+    return found_of(path, blocks, request.block, note="Igor text")
 
 
-def axes_of(given: Sequence[tuple[str, Array]]) -> list[Axis]:
+def axes_of(dimensions: Sequence[tuple[str, Array]]) -> list[Axis]:
     """The axes of (unit or label, values) of each dimension.
 
     Where no axis is an energy by name or unit, the first one is, and the second is the time:
     Igor's x and y.
     """
-    words = [label_unit(text) for text, _ in given]
+    words = [label_unit(text) for text, _ in dimensions]
     names = [dim_name(label, unit, k) for k, (label, unit) in enumerate(words)]
     if "energy" not in names and not (len(names) == 1 and names[0] == "time"):
         names[0] = "energy"
@@ -77,7 +77,7 @@ def axes_of(given: Sequence[tuple[str, Array]]) -> list[Axis]:
     names = [name if name not in names[:k] else f"axis_{k}" for k, name in enumerate(names)]
     return [
         Axis(name, values, *word)
-        for name, (_, values), word in zip(names, given, words, strict=True)
+        for name, (_, values), word in zip(names, dimensions, words, strict=True)
     ]
 
 
@@ -102,13 +102,13 @@ def _parse(path: Path, text: str) -> list[_Wave]:
     remarks: dict[str, str] = {}
     while at < len(lines):
         line = lines[at].strip()
-        found = _WAVES.match(line)
-        if found:
-            names = [a or b for a, b in _NAME.findall(found["names"])]
-            shape = _SHAPE.search(found["flags"])
+        match = _WAVES.match(line)
+        if match:
+            names = [a or b for a, b in _NAME.findall(match["names"])]
+            shape = _SHAPE.search(match["flags"])
             sizes = [int(n) for n in shape[1].split(",") if n.strip()] if shape else []
             rows, at = _rows(path, lines, at)
-            for wave in _made(path, at, names, sizes, rows):
+            for wave in _make_waves(path, at, names, sizes, rows):
                 wave.group, wave.meta = at, dict(remarks)
                 waves[wave.name] = wave
             remarks = {}
@@ -140,7 +140,7 @@ def _rows(path: Path, lines: list[str], at: int) -> tuple[list[list[float]], int
     raise DataError(f"{path}:{len(lines)}: the file ends before END; it was not written completely")
 
 
-def _made(
+def _make_waves(
     path: Path, at: int, names: list[str], sizes: list[int], rows: list[list[float]]
 ) -> list[_Wave]:
     widths = {len(row) for row in rows}
@@ -176,22 +176,22 @@ def _commands(line: str) -> list[str]:
 
 def _apply(command: str, waves: dict[str, _Wave]) -> None:
     """SetScale and Note; all other commands do not matter for the data."""
-    found = _SCALE.match(command)
-    if found:
-        first, second = number(found["a"]), number(found["b"])
-        for a, b in _NAME.findall(found["names"]):
+    match = _SCALE.match(command)
+    if match:
+        first, second = number(match["a"]), number(match["b"])
+        for a, b in _NAME.findall(match["names"]):
             wave = waves.get(a or b)
             if wave is None or first is None or second is None:
                 continue
-            if found["dim"].lower() == "d":
-                wave.data_unit = found["unit"]
+            if match["dim"].lower() == "d":
+                wave.data_unit = match["unit"]
                 continue
-            dim = _DIMS.index(found["dim"].lower())
+            dim = _DIMS.index(match["dim"].lower())
             size = wave.data.shape[dim] if dim < wave.data.ndim else 1
-            flag = (found["flag"] or "").upper()
+            flag = (match["flag"] or "").upper()
             # /P: first and step; /I: first and last; neither: first and the one after the last.
             steps = {"/P": second, "/I": (second - first) / max(size - 1, 1)}
-            wave.scales[dim] = first, steps.get(flag, (second - first) / size), found["unit"]
+            wave.scales[dim] = first, steps.get(flag, (second - first) / size), match["unit"]
     elif command[:5].lower() == "note ":
         name, _, words = command[5:].partition(",")
         wave = waves.get(name.strip().strip("'"))

@@ -35,19 +35,19 @@ def read(request: Request) -> Found:
     raw = path.read_bytes()
     if _REPEATED.search(raw):
         raise DataError(f"{path}: a value is repeated 10,000 times and more; the file is damaged")
-    said = StringIO()
-    with redirect_stdout(said):
+    output = StringIO()
+    with redirect_stdout(output):
         content = jcamp.read(BytesIO(raw))
-    if said.getvalue():
+    if output.getvalue():
         raise DataError(
-            f"{path}: a check in the file fails ({said.getvalue().splitlines()[0][:120]}); it is "
+            f"{path}: a check in the file fails ({output.getvalue().splitlines()[0][:120]}); it is "
             "damaged, export it again"
         )
     parts = content.get("children") or [content]
     blocks = [_block(path, part, k) for k, part in enumerate(parts)]
-    found = found_of(path, blocks, request.block, None)
-    found.notes.insert(0, f"JCAMP-DX, {found.meta.get('data type', '')}".rstrip(", "))
-    return found
+    table = found_of(path, blocks, request.block, None)
+    table.notes.insert(0, f"JCAMP-DX, {table.meta.get('data type', '')}".rstrip(", "))
+    return table
 
 
 def _block(path: Path, part: Mapping[str, object], number: int) -> Block:

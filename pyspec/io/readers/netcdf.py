@@ -37,9 +37,9 @@ def found_netcdf(dataset: object, request: Request, lazy: bool = False) -> Found
     """What a request asks of an open file; `lazy` data stay there."""
     names: dict[str, Any] = {"data": request.data, "energy": request.energy, "time": request.time}
     names["errors"] = request.errors
-    found = found_in(dataset, str(request.path), lazy=lazy, **names)
-    found.notes.insert(0, "NetCDF, read with xarray")
-    return found
+    table = found_in(dataset, str(request.path), lazy=lazy, **names)
+    table.notes.insert(0, "NetCDF, read with xarray")
+    return table
 
 
 def open_netcdf(path: Path, **options: object) -> Any:
@@ -63,11 +63,11 @@ def open_netcdf(path: Path, **options: object) -> Any:
         try:
             return xarray.open_dataset(path, engine=engine, decode_times=False, **options)
         except Exception as error:  # a damaged file shows itself in many ways
-            said = one_line(error)
+            reason = one_line(error)
         gc.collect(1)
     finally:
         sys.unraisablehook = before
-    raise DataError(f"{path}: cannot be opened as NetCDF ({said}); copy it again")
+    raise DataError(f"{path}: cannot be opened as NetCDF ({reason}); copy it again")
 
 
 READER = Reader(

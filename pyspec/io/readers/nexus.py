@@ -72,32 +72,32 @@ def read(request: Request) -> Found:
             entries = entries_of(path, file)
             return noted(choose(path, "NeXus", entries, request), path, file)
         check_size(path, signal.name, signal.size * signal.dtype.itemsize)
-        found = Found(values_of(signal), [None] * signal.ndim)
-        found.labels["data"] = attribute(signal, "long_name")
-        _name_unit(found, signal)
-        found.name = group.name.strip("/").split("/")[0]
+        table = Found(values_of(signal), [None] * signal.ndim)
+        table.labels["data"] = attribute(signal, "long_name")
+        _name_unit(table, signal)
+        table.name = group.name.strip("/").split("/")[0]
         for place, axis in enumerate(_axes(group, signal)):
-            _put(found, place, axis, request)
-        _errors(path, found, group, signal, request.errors)
-        _name_energy(found)
-        found.meta = _meta(file.get(found.name or "/", group))
-        found.notes.append(f"NeXus: signal {signal.name}, axes {', '.join(map(str, found.dims))}")
+            _put(table, place, axis, request)
+        _errors(path, table, group, signal, request.errors)
+        _name_energy(table)
+        table.meta = _meta(file.get(table.name or "/", group))
+        table.notes.append(f"NeXus: signal {signal.name}, axes {', '.join(map(str, table.dims))}")
         if names := coding_of(signal).names:
-            found.notes.append(f"{signal.name}: decoded by {', '.join(names)}")
+            table.notes.append(f"{signal.name}: decoded by {', '.join(names)}")
         others = [name for name in _data_groups(file) if name != group.name]
         if others:
             listed = ", ".join(others[:8]) + (" …" if len(others) > 8 else "")
-            found.notes.append(f"other data, for data=: {listed}")
-        return noted(found, path, file)
+            table.notes.append(f"other data, for data=: {listed}")
+        return noted(table, path, file)
 
 
-def _name_unit(found: Found, signal: h5py.Dataset) -> None:
+def _name_unit(table: Found, signal: h5py.Dataset) -> None:
     """The unit of the data; intensities in degrees, as some programs write, have none."""
-    unit, label = attribute(signal, "units"), found.labels["data"] or signal.name.rsplit("/", 1)[-1]
+    unit, label = attribute(signal, "units"), table.labels["data"] or signal.name.rsplit("/", 1)[-1]
     if is_angle(unit) and label.lower().startswith(("intensit", "count")):
-        found.notes.append(f"{signal.name}: the unit {unit!r} of an {label} was left out")
+        table.notes.append(f"{signal.name}: the unit {unit!r} of an {label} was left out")
         unit = ""
-    found.units["data"] = show_unit(unit)
+    table.units["data"] = show_unit(unit)
 
 
 def _signal(
@@ -176,14 +176,14 @@ def _named(path: Path, file: h5py.File, wanted: str, h5py: ModuleType) -> h5py.G
 
 
 def _data_groups(file: h5py.File) -> list[str]:
-    found: list[str] = []
+    names: list[str] = []
 
     def visit(name: str, item: h5py.Group | h5py.Dataset) -> None:
         if attribute(item, "NX_class") == "NXdata":
-            found.append(item.name)
+            names.append(item.name)
 
     file.visititems(visit)
-    return found
+    return names
 
 
 def _axes(group: h5py.Group, signal: h5py.Dataset) -> list[h5py.Dataset | None]:
@@ -198,8 +198,8 @@ def _axes(group: h5py.Group, signal: h5py.Dataset) -> list[h5py.Dataset | None]:
         axis = group.get(name) if name not in ("", ".") else None
         if axis is None or not hasattr(axis, "shape"):
             continue
-        given = np.atleast_1d(group.attrs.get(f"{name}_indices", place))
-        at = int(given[0]) if given.size == 1 else place
+        indices = np.atleast_1d(group.attrs.get(f"{name}_indices", place))
+        at = int(indices[0]) if indices.size == 1 else place
         if 0 <= at < signal.ndim and axes[at] is None:
             axes[at] = axis
     return axes
@@ -210,7 +210,7 @@ def _by_number(group: h5py.Group, signal: h5py.Dataset) -> list[h5py.Dataset | N
     several for one the `primary`. Programs in Fortran counted from the last dimension."""
     numbered: dict[int, h5py.Dataset] = {}
     lines = [item for item in group.values() if getattr(item, "ndim", 0) == 1]
-    for item in sorted(lines, key=lambda one: attribute(one, "primary") != "1"):
+    for item in sorted(lines, key=lambda item: attribute(item, "primary") != "1"):
         text = attribute(item, "axis")
         if text.isdigit() and 1 <= int(text) <= signal.ndim:
             numbered.setdefault(int(text) - 1, item)
@@ -221,53 +221,53 @@ def _by_number(group: h5py.Group, signal: h5py.Dataset) -> list[h5py.Dataset | N
     return [None] * signal.ndim
 
 
-def _put(found: Found, place: int, axis: h5py.Dataset, request: Request) -> None:
+def _put(table: Found, place: int, axis: h5py.Dataset, request: Request) -> None:
     """Names one dimension after its axis; bin edges become centres."""
     if axis is None or axis.ndim != 1 or axis.dtype.kind not in "fiu":
         return
-    size = found.data.shape[place]
+    size = table.data.shape[place]
     values = np.asarray(values_of(axis), dtype=np.float64)
     if values.size == size + 1:
         values = (values[1:] + values[:-1]) / 2
-        found.notes.append(f"{axis.name}: edges of bins, their centres were taken")
+        table.notes.append(f"{axis.name}: edges of bins, their centres were taken")
     if values.size != size:
         return
     name, unit = axis.name.rsplit("/", 1)[-1], attribute(axis, "units")
     asked = [kind for kind in ("energy", "time") if name == getattr(request, kind)]
     dim = asked[0] if asked else dim_name(name, unit, place)
-    if dim in found.dims:
-        dim = name if name not in found.dims else f"axis_{place}"
-    found.dims[place], found.axes[dim] = dim, values
-    found.units[dim] = show_unit(unit)
+    if dim in table.dims:
+        dim = name if name not in table.dims else f"axis_{place}"
+    table.dims[place], table.axes[dim] = dim, values
+    table.units[dim] = show_unit(unit)
     kind = attribute(axis, "type")
     label = attribute(axis, "long_name") or name
-    found.labels[dim] = f"{kind} energy" if kind in ("binding", "kinetic") else label
+    table.labels[dim] = f"{kind} energy" if kind in ("binding", "kinetic") else label
 
 
-def _name_energy(found: Found) -> None:
+def _name_energy(table: Found) -> None:
     """The last axis that is no time is the energy, where none is called so."""
-    if "energy" in found.dims or None in found.dims or not found.dims:
+    if "energy" in table.dims or None in table.dims or not table.dims:
         return
-    free = [k for k, dim in enumerate(found.dims) if dim != "time"]
-    if (len(found.dims) > 1 and "time" not in found.dims) or not free:
+    free = [k for k, dim in enumerate(table.dims) if dim != "time"]
+    if (len(table.dims) > 1 and "time" not in table.dims) or not free:
         return
-    old = str(found.dims[free[-1]])
-    found.dims[free[-1]] = "energy"
-    for table in (found.axes, found.units, found.labels):
-        if old in table:
-            table["energy"] = table.pop(old)  # type: ignore[assignment]
+    old = str(table.dims[free[-1]])
+    table.dims[free[-1]] = "energy"
+    for by_dim in (table.axes, table.units, table.labels):
+        if old in by_dim:
+            by_dim["energy"] = by_dim.pop(old)  # type: ignore[assignment]
 
 
 def _errors(
-    path: Path, found: Found, group: h5py.Group, signal: h5py.Dataset, wanted: int | str | None
+    path: Path, table: Found, group: h5py.Group, signal: h5py.Dataset, wanted: int | str | None
 ) -> None:
     """Standard errors: those named, or ``SIGNAL_errors``."""
     name = signal.name.rsplit("/", 1)[-1]
-    for one in (wanted,) if wanted is not None else (f"{name}_errors", f"{name}_error", "errors"):
-        item = group.get(str(one))
+    for key in (wanted,) if wanted is not None else (f"{name}_errors", f"{name}_error", "errors"):
+        item = group.get(str(key))
         if hasattr(item, "shape") and item.shape == signal.shape and item.dtype.kind in "fiu":
-            found.errors = np.asarray(values_of(item), dtype=np.float64)
-            found.notes.append(f"standard errors from {one!r}")
+            table.errors = np.asarray(values_of(item), dtype=np.float64)
+            table.notes.append(f"standard errors from {key!r}")
             return
     if wanted is not None:
         raise DataError(
@@ -278,22 +278,22 @@ def _errors(
 
 def _meta(entry: h5py.Group) -> dict[str, object]:
     """Photon energy, work function, pass energy and title, where the entry has them."""
-    found: dict[str, object] = {}
+    meta: dict[str, object] = {}
 
     def visit(name: str, item: h5py.Group | h5py.Dataset) -> None:
         key = _META.get(name.rsplit("/", 1)[-1])
-        if key is None or getattr(item, "shape", None) != () or key in found:
+        if key is None or getattr(item, "shape", None) != () or key in meta:
             return
         value = item[()]
         if isinstance(value, bytes):
-            found[key] = value.decode("utf-8", "replace")
+            meta[key] = value.decode("utf-8", "replace")
         elif item.dtype.kind in "fiu" and np.isfinite(number := float(value)):
             number *= _IN_EV.get(show_unit(attribute(item, "units")), 0.0)
             if number > 0:
-                found[key] = number
+                meta[key] = number
 
     entry.visititems(visit)
-    return found
+    return meta
 
 
 READER = Reader(

@@ -23,7 +23,7 @@ def read(request: Request) -> Found:
     path = request.path
     try:
         with ZipFile(path) as archive:
-            check_size(path, "the archive", sum(one.file_size for one in archive.infolist()))
+            check_size(path, "the archive", sum(entry.file_size for entry in archive.infolist()))
         with np.load(path, allow_pickle=False) as arrays:
             entries = []
             for name in arrays.files:

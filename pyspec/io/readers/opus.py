@@ -49,7 +49,7 @@ def read(request: Request) -> Found:
     ]
     if chosen is None and len(blocks) > 1 and len(results) == 1:
         chosen = results[0]
-    return found_of(path, blocks, chosen, what="Bruker OPUS")
+    return found_of(path, blocks, chosen, note="Bruker OPUS")
 
 
 def _directory(path: Path, raw: bytes) -> list[tuple[int, int, int]]:
@@ -79,7 +79,7 @@ def _params(raw: bytes, entry: tuple[int, int, int]) -> dict[str, int | float | 
     """Parameters of a block: three letters, type, length in 16-bit words, value."""
     _, at, size = entry
     end = at + size
-    found: dict[str, int | float | str] = {}
+    params: dict[str, int | float | str] = {}
     while at + 8 <= end:
         key = raw[at : at + 3].decode("latin-1")
         kind, words = struct.unpack_from("<2H", raw, at + 4)
@@ -87,13 +87,13 @@ def _params(raw: bytes, entry: tuple[int, int, int]) -> dict[str, int | float | 
         if key == "END" or len(value) < 2 * words:
             break
         if kind == 0 and len(value) >= 4:
-            found[key] = struct.unpack_from("<i", value)[0]
+            params[key] = struct.unpack_from("<i", value)[0]
         elif kind == 1 and len(value) >= 8:
-            found[key] = struct.unpack_from("<d", value)[0]
+            params[key] = struct.unpack_from("<d", value)[0]
         else:
-            found[key] = value.split(b"\x00")[0].decode("latin-1")
+            params[key] = value.split(b"\x00")[0].decode("latin-1")
         at += 8 + 2 * words
-    return found
+    return params
 
 
 def _block(path: Path, raw: bytes, kind: int, params: Mapping[str, int | float | str]) -> Block:
@@ -101,8 +101,8 @@ def _block(path: Path, raw: bytes, kind: int, params: Mapping[str, int | float |
     origin = _ORIGINS.get((kind >> 2) & 3, "")
     name = f"{origin} {word}".strip()
     n_points, first, last = (params.get(key) for key in ("NPT", "FXV", "LXV"))
-    known = isinstance(n_points, int) and isinstance(first, float) and isinstance(last, float)
-    if not known or not 0 < n_points <= len(raw) // 4:  # type: ignore[operator]
+    is_complete = isinstance(n_points, int) and isinstance(first, float) and isinstance(last, float)
+    if not is_complete or not 0 < n_points <= len(raw) // 4:  # type: ignore[operator]
         raise DataError(
             f"{path}: the {name} announces {n_points} points from {first} to {last} in {len(raw)} "
             "bytes; the file is damaged, copy it again"

@@ -46,7 +46,7 @@ def read(request: Request) -> Found:
         path,
         blocks,
         request.block,
-        what=f"PHI .spe, {meta.get('InstrumentModel', '')}".rstrip(", "),
+        note=f"PHI .spe, {meta.get('InstrumentModel', '')}".rstrip(", "),
     )
 
 

@@ -46,32 +46,32 @@ def read(request: Request) -> Found:
     if not regions:
         raise DataError(f"{path}: holds no [Region]; the file was not written completely")
     blocks = [_block(path, number_, region) for number_, region in regions.items()]
-    return found_of(path, blocks, request.block, what="Scienta SES text")
+    return found_of(path, blocks, request.block, note="Scienta SES text")
 
 
 def _pointed(cell: str) -> str:
     """A number with a decimal point in place of its comma; other text as it is."""
-    found = _WITH_COMMA.fullmatch(cell) if "," in cell else None
-    return f"{found[1]}.{found[2]}" if found else cell
+    match = _WITH_COMMA.fullmatch(cell) if "," in cell else None
+    return f"{match[1]}.{match[2]}" if match else cell
 
 
 def _sections(text: str) -> dict[str, _Region]:
     regions: dict[str, _Region] = {}
-    what, region = "", _Region()
+    section, region = "", _Region()
     for at, line in enumerate(text.splitlines(), 1):
         word = line.strip()
         head = _HEAD.match(word)
         if head:
-            what = head[1]
+            section = head[1]
             region = regions.setdefault(head[2], _Region())
-            if what == "Data":
+            if section == "Data":
                 region.layers.append([])
-        elif what == "Data":
+        elif section == "Data":
             if word:
                 region.layers[-1].append((at, word))
-        elif "=" in word and what:
+        elif "=" in word and section:
             key, _, value = word.partition("=")
-            (region.keys if what == "Region" else region.info)[key.strip()] = value.strip()
+            (region.keys if section == "Region" else region.info)[key.strip()] = value.strip()
     return regions
 
 

@@ -35,11 +35,11 @@ def read(request: Request) -> Found:
     """A region, or all regions together where they share their axes."""
     path = request.path
     with ZipFile(path) as archive:
-        check_size(path, "the archive", sum(one.file_size for one in archive.infolist()))
+        check_size(path, "the archive", sum(entry.file_size for entry in archive.infolist()))
         names = [n for n in archive.namelist() if n.startswith("Spectrum_")]
         regions = [name[9:-4] for name in names if name.endswith(".bin")]
         blocks = [_block(path, archive, region) for region in regions]
-    return found_of(path, blocks, request.block, what="Scienta SES archive")
+    return found_of(path, blocks, request.block, note="Scienta SES archive")
 
 
 def _ini(path: Path, archive: ZipFile, name: str) -> dict[str, dict[str, str]]:

@@ -15,12 +15,12 @@ def sniff(start: Start) -> bool:
 
 def read(request: Request) -> Found:
     """The matrix with its axes in the first row and column."""
-    table = read_table(request.path, read_text(request.path), None, request.decimal)
-    found = read_layout(table, layout="matrix", columns=None, sizes=request.sizes)
-    found.notes.insert(0, "KiMoPack .SIA")
-    if "energy" not in found.units:
-        found.labels.setdefault("energy", "wavelength")
-    return found
+    cells = read_table(request.path, read_text(request.path), None, request.decimal)
+    table = read_layout(cells, layout="matrix", columns=None, sizes=request.sizes)
+    table.notes.insert(0, "KiMoPack .SIA")
+    if "energy" not in table.units:
+        table.labels.setdefault("energy", "wavelength")
+    return table
 
 
 READER = Reader(

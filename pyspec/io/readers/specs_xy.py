@@ -39,7 +39,7 @@ def read(request: Request) -> Found:
     """A scan, or all scans together where they share one axis."""
     path = request.path
     blocks = [_block(path, part) for part in _parts(path, read_text(path))]
-    return found_of(path, blocks, request.block, request.columns, what="SPECS Prodigy .xy")
+    return found_of(path, blocks, request.block, request.columns, note="SPECS Prodigy .xy")
 
 
 def _parts(path: Path, text: str) -> list[_Part]:

@@ -194,7 +194,8 @@ def _block(lines: _Lines, header: Header, first: dict[int, Any], is_first: bool)
         [(*named, value) for named, value in zip(header.variables, variables, strict=True)],
         _meta(sample=sample, technique=technique, photon_energy=source, pass_energy=pass_energy,
               work_function=work_function,
-              casa_calibration="; ".join(one for one in remarks or () if _CALIBRATION.match(one))),
+              casa_calibration="; ".join(
+                  line for line in remarks or () if _CALIBRATION.match(line))),
     )  # fmt: skip
 
 
@@ -229,11 +230,11 @@ def read(request: Request) -> Found:
     text = read_text(request.path, nul=True).replace("\x00", "").lstrip()
     header, blocks = parse_vamas(request.path, text)
     _name_samples(blocks)
-    found = found_of(request.path, blocks, request.block, request.columns)
-    found.notes.insert(0, f"VAMAS, {header.scan.lower()} scan, {found.meta.get('technique', '')}")
+    table = found_of(request.path, blocks, request.block, request.columns)
+    table.notes.insert(0, f"VAMAS, {header.scan.lower()} scan, {table.meta.get('technique', '')}")
     chosen = blocks if request.block is None else choose(request.path, blocks, request.block)
-    found.notes += _calibrations(chosen)
-    return found
+    table.notes += _calibrations(chosen)
+    return table
 
 
 def _name_samples(blocks: Sequence[Block]) -> None:
@@ -255,14 +256,14 @@ def _calibrations(blocks: Sequence[Block]) -> list[str]:
         return []
     if len(lines) > 1:
         return ["CasaXPS shows these blocks calibrated, each by itself; here none is"]
-    said = f"CasaXPS shows these energies calibrated ({lines[0]}); here they are as measured"
+    note = f"CasaXPS shows these energies calibrated ({lines[0]}); here they are as measured"
     (measured, meant, scale), *more = _CALIBRATION.findall(lines[0])
     try:
         by = (float(meant) - float(measured)) * (-1 if scale == "KE" else 1)
     except ValueError:
-        return [said]
+        return [note]
     do = f"; shift(energy={by:.6g}) does it to binding energies, {-by:.6g} to kinetic ones"
-    return [said + ("" if more else do)]
+    return [note + ("" if more else do)]
 
 
 READER = Reader(

@@ -25,17 +25,17 @@ def sniff(start: Start) -> bool:
 def read(request: Request) -> Found:
     """A table of columns with names and units from the header."""
     text = read_text(request.path)
-    table = read_table(request.path, text, None, None)
-    meta = entries_of(table.comments, ":")
+    columns = read_table(request.path, text, None, None)
+    meta = entries_of(columns.comments, ":")
     named = {int(m[1]): meta[key].split() for key in meta if (m := _COLUMN.match(key))}
-    words = [named.get(k + 1, [f"column {k}"]) for k in range(table.values.shape[1])]
-    table.header = [(1, [word[0] for word in words])]
-    found = found_in(table, request, layout="columns")
-    if len(words[0]) > 1 and found.dims[-1] == "energy":
-        found.units["energy"] = show_unit(words[0][1])
-    found.meta = meta
-    found.notes.insert(0, "XDI")
-    return found
+    words = [named.get(k + 1, [f"column {k}"]) for k in range(columns.values.shape[1])]
+    columns.header = [(1, [word[0] for word in words])]
+    table = found_in(columns, request, layout="columns")
+    if len(words[0]) > 1 and table.dims[-1] == "energy":
+        table.units["energy"] = show_unit(words[0][1])
+    table.meta = meta
+    table.notes.insert(0, "XDI")
+    return table
 
 
 READER = Reader(

@@ -61,9 +61,9 @@ class Mapped(NamedTuple):
         without a file would end the process."""
         row = prod(self.shape[1:])
         skipped = self.offset + begin * row * self.dtype.itemsize
-        found = np.fromfile(self.path, self.dtype, (end - begin) * row, offset=skipped)
-        n_rows = found.size // max(row, 1)
-        return found[: n_rows * row].reshape(n_rows, *self.shape[1:])
+        values = np.fromfile(self.path, self.dtype, (end - begin) * row, offset=skipped)
+        n_rows = values.size // max(row, 1)
+        return values[: n_rows * row].reshape(n_rows, *self.shape[1:])
 
     def open(self, name: str) -> MemoryMap:
         """Raises :class:`DataError` where it cannot be."""
@@ -108,8 +108,8 @@ class ArraySource(Source):
         """(kind, path, name within) of a store of zarr in files, or of an NPY file."""
         if self._kind == "zarr":
             root = root_of(self._array)
-            known = root is not None and Path(str(root)).is_dir()
-            return ("zarr", str(Path(str(root)).resolve()), self._array.path) if known else None
+            is_local = root is not None and Path(str(root)).is_dir()
+            return ("zarr", str(Path(str(root)).resolve()), self._array.path) if is_local else None
         if self._mapped is not None and self._mapped.path.endswith(".npy"):
             return "npy", self._mapped.path, ""
         return None
@@ -148,10 +148,10 @@ class ArraySource(Source):
         """Whether the metadata of zarr may have changed since they were read last; where they are
         no file, nobody knows."""
         try:
-            found = os.stat(metadata_path(self._array))
+            state = os.stat(metadata_path(self._array))
         except (AttributeError, OSError):
             return True
-        before, self._state = self._state, (found.st_mtime_ns, found.st_ino)
+        before, self._state = self._state, (state.st_mtime_ns, state.st_ino)
         return before != self._state
 
     def __getstate__(self) -> dict[str, object]:
@@ -209,8 +209,8 @@ class HDF5Source(Source):
         return self._dataset
 
     def _file_state(self) -> tuple[int, ...]:
-        found = os.stat(self._path)
-        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+        state = os.stat(self._path)
+        return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
 
     def shape_now(self) -> tuple[int, ...]:
         """The shape in the file as it is now."""
@@ -293,28 +293,28 @@ def as_source(data: Any) -> Source | None:
     return by_reference(data) if size > LOADED and len(data.shape) == 2 else None
 
 
-def beside_source(given: object, shape: tuple[int, ...], what: str) -> Source | None:
+def beside_source(values: object, shape: tuple[int, ...], role: str) -> Source | None:
     """σ or a mask of each point that stays where it is, as data by reference of that shape do; None
     for what is in memory.
 
     Raises :class:`DataError` for another shape or type.
     """
-    if isinstance(given, Source):
-        source = given
-    elif _stands_elsewhere(given):
-        source = _source(given)
+    if isinstance(values, Source):
+        source = values
+    elif _stands_elsewhere(values):
+        source = _source(values)
     else:
         return None
     if source.shape != shape:
         raise DataError(
-            f"{what} ({source.name}) has shape {source.shape}, the data {shape}; give each point "
+            f"{role} ({source.name}) has shape {source.shape}, the data {shape}; give each point "
             f"its own, or an array in memory"
         )
-    if source.dtype.kind not in ("biu" if what == "mask" else "fiu"):
-        known = (
-            "booleans, or numbers that are 0 where a point counts" if what == "mask" else "numbers"
+    if source.dtype.kind not in ("biu" if role == "mask" else "fiu"):
+        expected = (
+            "booleans, or numbers that are 0 where a point counts" if role == "mask" else "numbers"
         )
-        raise DataError(f"{what} ({source.name}) holds {source.dtype}; give {known}")
+        raise DataError(f"{role} ({source.name}) holds {source.dtype}; give {expected}")
     return source
 
 
@@ -323,8 +323,8 @@ def _stands_elsewhere(data: Any) -> bool:
     if library_of(data) == "xarray" and hasattr(data, "variable"):
         held = getattr(data.variable, "_data", None)
         return data.chunks is not None or not isinstance(held, np.ndarray)
-    known = library_of(data) in ("h5py", "zarr", "dask") or isinstance(data, np.memmap)
-    return known and hasattr(data, "shape")
+    is_stored = library_of(data) in ("h5py", "zarr", "dask") or isinstance(data, np.memmap)
+    return is_stored and hasattr(data, "shape")
 
 
 def _inner(data: Any) -> Any:
@@ -369,8 +369,8 @@ def _warn_of_small_chunks(source: ArraySource) -> None:
 
 def is_held(array: Any) -> bool:
     """Whether workers hold what an array of dask is made of."""
-    found = array.__dask_graph__().values()
-    return any(type(one).__module__.startswith("distributed.") for one in found)
+    layers = array.__dask_graph__().values()
+    return any(type(layer).__module__.startswith("distributed.") for layer in layers)
 
 
 def _name_of(array: Any, kind: str) -> str:

@@ -42,14 +42,14 @@ class ChunkReader:
     def read(self, begin: int, end: int) -> npt.NDArray[np.generic]:
         """Rows from begin to end - 1."""
         rows, columns = self.chunk
-        found = np.empty((end - begin, self.shape[1]), self.dtype)
+        values = np.empty((end - begin, self.shape[1]), self.dtype)
         across = range(-(-self.shape[1] // columns))
         for i, j in product(range(begin // rows, -(-end // rows)), across):
             chunk = np.frombuffer(self.decode((i, j)), self.dtype).reshape(self.chunk)
             first, last = max(begin, i * rows), min(end, (i + 1) * rows)
-            place = found[first - begin : last - begin, j * columns : (j + 1) * columns]
+            place = values[first - begin : last - begin, j * columns : (j + 1) * columns]
             place[...] = chunk[first - i * rows : last - i * rows, : place.shape[1]]
-        return found
+        return values
 
 
 def hdf5_reader(dataset: h5py.Dataset) -> ChunkReader | None:
@@ -78,18 +78,18 @@ def zarr_reader(array: Any) -> ChunkReader | None:
     """Of an array of zarr in local files that one codec compresses, zstd, gzip or Blosc; None for
     any other."""
     try:
-        known = _zarr_codec(array)
+        codec = _zarr_codec(array)
         root = Path(array.store.root) / array.path
         key_of, chunk, dtype = array.metadata.encode_chunk_key, array.chunks, array.dtype
     except (AttributeError, ImportError, TypeError):  # another version of zarr, or another store
         return None
-    if known is None or len(array.shape) != 2 or dtype.kind not in "fiu":
+    if codec is None or len(array.shape) != 2 or dtype.kind not in "fiu":
         return None
     return ChunkReader(
         array.shape,
         chunk,
         dtype,
-        lambda place: known.decode((root / key_of(place)).read_bytes()),
+        lambda place: codec.decode((root / key_of(place)).read_bytes()),
     )
 
 
@@ -110,8 +110,8 @@ def _zarr_codec(array: Any) -> numcodecs.abc.Codec | None:
         plain = metadata.order == "C" and not metadata.filters
         return metadata.compressor if plain and metadata.compressor is not None else None
     decoders = {"zstd": numcodecs.Zstd, "gzip": numcodecs.GZip, "blosc": numcodecs.Blosc}
-    codecs = [one.to_dict() for one in metadata.codecs]
-    names = [one["name"] for one in codecs]
+    codecs = [codec.to_dict() for codec in metadata.codecs]
+    names = [codec["name"] for codec in codecs]
     if len(names) != 2 or names[0] != "bytes" or names[1] not in decoders:
         return None
     endian = codecs[0].get("configuration", {}).get("endian", "little")

@@ -40,13 +40,13 @@ def lazy_reader(path: Path, format: str | None) -> Reader:
         if format not in (None, "zarr"):
             raise DataError(f"{path}: is a store of zarr; leave format= out")
         return Reader("zarr", "zarr", (), lambda _: True, _zarr, ("data", "errors"))
-    known = {"netcdf": _netcdf, "hdf5": _hdf5, "npy": _npy}
+    readers = {"netcdf": _netcdf, "hdf5": _hdf5, "npy": _npy}
     start = Start.of(path)
-    for name, read in known.items():
+    for name, read in readers.items():
         if format == name or (format is None and READERS[name].sniff(start)):
             return replace(READERS[name], read=read)
     raise DataError(
-        f"{path}: data stay in files of {', '.join(known)} and zarr alone; leave lazy= out, or "
+        f"{path}: data stay in files of {', '.join(readers)} and zarr alone; leave lazy= out, or "
         "store them as one of these"
     )
 
@@ -73,7 +73,9 @@ def _hdf5(request: Request) -> Found:
             _refuse_coded(path, name, coding_of(file[name]), "leave lazy= out")
             return by_reference(file[name])
 
-        entries = [_in_place(one, partial(stored, one.name)) for one in entries_of(path, file)]
+        entries = [
+            _in_place(entry, partial(stored, entry.name)) for entry in entries_of(path, file)
+        ]
         return noted(choose(path, "HDF5", entries, request), path, file)
 
 

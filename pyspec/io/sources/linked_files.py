@@ -32,15 +32,15 @@ def files_elsewhere(h5py: ModuleType, path: Path, file: object) -> list[str]:
 
 
 def _followed(
-    h5py: ModuleType, path: Path, file: object, home: Path, known: set[Path]
+    h5py: ModuleType, path: Path, file: object, home: Path, visited: set[Path]
 ) -> Iterator[str]:
-    for place, what, name in _references(h5py, path, file):
-        for target in _targets(path, place, what, name, home):
-            if target in known:
+    for place, link, name in _references(h5py, path, file):
+        for target in _targets(path, place, link, name, home):
+            if target in visited:
                 continue
-            known.add(target)
+            visited.add(target)
             yield str(target.relative_to(home))
-            if len(known) > _DEEPEST * 1000:
+            if len(visited) > _DEEPEST * 1000:
                 raise DataError(f"{path}: refers to thousands of other files; copy its data first")
             try:
                 other = h5py.File(target, "r")
@@ -50,18 +50,18 @@ def _followed(
                     f"({one_line(error)}); copy it once more"
                 ) from None
             with other:
-                yield from _followed(h5py, target, other, home, known)
+                yield from _followed(h5py, target, other, home, visited)
 
 
 def _references(h5py: ModuleType, path: Path, file: h5py.File) -> list[tuple[str, str, str]]:
     """(name in the file, what refers, the file named) of all that lies elsewhere. Asks for no
     shape: that of a virtual data set without end is read from the other files."""
-    found: list[tuple[str, str, str]] = []
+    references: list[tuple[str, str, str]] = []
 
     def see_link(name: bytes, facts: Any) -> None:
         if facts.type == h5py.h5l.TYPE_EXTERNAL:
             target = file.id.links.get_val(name)[0]
-            found.append((_text(name), _LINK, _text(target)))
+            references.append((_text(name), _LINK, _text(target)))
 
     def see_object(name: str, item: object) -> None:
         if not isinstance(item, h5py.Dataset):
@@ -75,38 +75,42 @@ def _references(h5py: ModuleType, path: Path, file: h5py.File) -> list[tuple[str
             )
         if facts.get_layout() == h5py.h5d.VIRTUAL:
             own = {_text(facts.get_virtual_filename(k)) for k in range(facts.get_virtual_count())}
-            found.extend((name, "a virtual data set", one) for one in sorted(own - {"."}))
+            references.extend(
+                (name, "a virtual data set", target) for target in sorted(own - {"."})
+            )
 
     file.id.links.visit(see_link, info=True)
     file.visititems(see_object)
-    return found
+    return references
 
 
-def _targets(path: Path, place: str, what: str, name: str, home: Path) -> list[Path]:
+def _targets(path: Path, place: str, link: str, name: str, home: Path) -> list[Path]:
     """The files that a name stands for; ``%b`` in that of a virtual data set counts."""
-    given = path.parent / name
-    found = [given]
-    if what == "a virtual data set" and re.search(r"%\d*b", name):
-        pattern = re.compile(r"\d+".join(map(re.escape, re.split(r"%\d*b", given.name))))
-        inside = given.parent.is_dir() and _is_below(given.parent, home)
-        found = (
-            [one for one in given.parent.iterdir() if pattern.fullmatch(one.name)] if inside else []
+    linked = path.parent / name
+    files = [linked]
+    if link == "a virtual data set" and re.search(r"%\d*b", name):
+        pattern = re.compile(r"\d+".join(map(re.escape, re.split(r"%\d*b", linked.name))))
+        inside = linked.parent.is_dir() and _is_below(linked.parent, home)
+        files = (
+            [file for file in linked.parent.iterdir() if pattern.fullmatch(file.name)]
+            if inside
+            else []
         )
-        found = found or [given]
-    for one in found:
-        if not _is_below(one, home):
+        files = files or [linked]
+    for file in files:
+        if not _is_below(file, home):
             raise DataError(
-                f"{path}:{place}: is {what} to {name}, outside of the folder {home}; copy what it "
+                f"{path}:{place}: is {link} to {name}, outside of the folder {home}; copy what it "
                 "needs into that folder, or ask for a file that holds its data (h5repack)"
             )
-        if what == _LINK and not one.exists() and not Path(name).exists():
+        if link == _LINK and not file.exists() and not Path(name).exists():
             return []  # it leads nowhere, and the library tells so where it is followed
-        if not one.is_file():
+        if not file.is_file():
             raise DataError(
-                f"{path}:{place}: is {what} to {name}, which is {_no_file(one)}; copy that file "
+                f"{path}:{place}: is {link} to {name}, which is {_no_file(file)}; copy that file "
                 "into the folder"
             )
-    return [one.resolve() for one in found]
+    return [file.resolve() for file in files]
 
 
 def _is_below(path: Path, home: Path) -> bool:

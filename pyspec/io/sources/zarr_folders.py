@@ -22,17 +22,17 @@ def folders_of(data: object) -> tuple[Path, ...]:
 
     Raises :class:`DataError` where one of a store in local files is not.
     """
-    found: dict[Path, None] = {}
+    folders: dict[Path, None] = {}
     for array in _stored(data):
         store, root = array.store, root_of(array)
         if root is None:
             continue
         folder = Path(str(root))
         if folder.is_dir():
-            found[folder.resolve()] = None
+            folders[folder.resolve()] = None
         elif type(store).__name__ in ("LocalStore", "DirectoryStore"):
             refuse_missing([folder])
-    return tuple(found)
+    return tuple(folders)
 
 
 def root_of(array: Any) -> str | Path | None:
@@ -58,8 +58,8 @@ def _stored(data: Any) -> Iterator[Any]:
         yield data
     elif kind == "dask":
         for layer in getattr(data.__dask_graph__(), "layers", {}).values():
-            for one in layer.values() if len(layer) == 1 else ():  # what a whole array reads from
-                yield from _within(one)
+            for entry in layer.values() if len(layer) == 1 else ():  # what a whole array reads from
+                yield from _within(entry)
     elif kind == "xarray":
         if data.chunks is not None:
             yield from _stored(data.data)

@@ -262,8 +262,8 @@ def style_of(path: Path, lines: Sequence[str], separator: str | None, decimal: s
     if best is not None:
         return best[1]
     if separator is not None or decimal is not None:
-        given = {"delimiter": separator, "decimal": decimal}
-        shown = " and ".join(f"{name} {value!r}" for name, value in given.items() if value)
+        options = {"delimiter": separator, "decimal": decimal}
+        shown = " and ".join(f"{name} {value!r}" for name, value in options.items() if value)
         raise DataError(
             f"{path}: no line holds numbers only with the {shown}; leave that out to have it found"
         )
