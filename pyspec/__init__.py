@@ -258,9 +258,9 @@ def _plot(result: Any, **options: Any) -> Any:
     return import_module("pyspec.plot").plot_fit(result, **options)
 
 
-def _builder(*given: Any, **options: Any) -> Any:
+def _builder(*args: Any, **options: Any) -> Any:
     """The builder in a notebook; what draws it is imported for the first."""
-    return import_module("pyspec.build.widget").Builder(*given, **options)
+    return import_module("pyspec.build.widget").Builder(*args, **options)
 
 
 def _no_such_name(name: str) -> AttributeError:
@@ -268,7 +268,7 @@ def _no_such_name(name: str) -> AttributeError:
 
     if name.startswith("_"):  # Python and its tools ask for such
         return AttributeError(f"module 'pyspec' has no attribute {name!r}")
-    homes = [f"pyspec.{one}" for one in _ROOMS if name in import_module(f"pyspec.{one}").__all__]
+    homes = [f"pyspec.{room}" for room in _ROOMS if name in import_module(f"pyspec.{room}").__all__]
     hint = f"; it is in {homes[0]}" if homes else suggest(name, __all__) or "; see dir(pyspec)"
     return NoSuchNameError(f"pyspec has no {name!r}{hint}")
 

@@ -152,11 +152,15 @@ def registered(function: str, /, *values: Any, **named: Any) -> Description:
     return Registered(function, *values, **named)
 
 
-def _list(given: Sequence[Description], place: str) -> tuple[Description, ...]:
-    wrong = isinstance(given, Description) or not isinstance(given, (list, tuple))
-    if wrong or not given or not all(isinstance(one, Description) for one in given):
+def _list(components: Sequence[Description], place: str) -> tuple[Description, ...]:
+    wrong = isinstance(components, Description) or not isinstance(components, (list, tuple))
+    if (
+        wrong
+        or not components
+        or not all(isinstance(component, Description) for component in components)
+    ):
         raise ModelError(f"{place}: give components in a list, such as [expFun(A=1, tau=2, t0=0)]")
-    return tuple(given)
+    return tuple(components)
 
 
 class _Help:

@@ -15,7 +15,7 @@ class PyspecError(Exception):
     """
 
     def __init__(self, *args: object) -> None:
-        super().__init__(*(cut(one) if isinstance(one, str) else one for one in args))
+        super().__init__(*(cut(arg) if isinstance(arg, str) else arg for arg in args))
 
 
 class LibraryError(PyspecError):
@@ -94,9 +94,9 @@ def cut(text: str, limit: int = MAX_MESSAGE) -> str:
     return f"{text[:head]} … ({len(text) - head - tail} characters left out) … {text[-tail:]}"
 
 
-def shortened(given: object, limit: int = 200) -> str:
-    """The repr of something given, for a message, with its middle left out beyond `limit`."""
-    return cut(repr(given), limit)
+def shortened(value: object, limit: int = 200) -> str:
+    """The repr of a value, for a message, with its middle left out beyond `limit`."""
+    return cut(repr(value), limit)
 
 
 def one_line(error: Exception) -> str:
@@ -131,23 +131,23 @@ MEANT = {
 }
 
 
-def _meant(word: str, known: Sequence[str]) -> str:
+def _meant(word: str, names: Sequence[str]) -> str:
     """The name here of what other programs call `word`, "fwhm" or "GLP_01_fwhm"; or ""."""
     head, sign, last = word.rpartition("_")
-    for name, what in MEANT.get(last.lower(), {}).items():
-        if f"{head}{sign}{name}" in known:
-            return f"; did you mean {head + sign + name!r}{what}?"
+    for name, note in MEANT.get(last.lower(), {}).items():
+        if f"{head}{sign}{name}" in names:
+            return f"; did you mean {head + sign + name!r}{note}?"
     return ""
 
 
-def suggest(word: str, known: list[str]) -> str:
-    """``"; did you mean 'x'?"`` for the nearest of `known`, or an empty string."""
+def suggest(word: str, names: list[str]) -> str:
+    """``"; did you mean 'x'?"`` for the nearest of `names`, or an empty string."""
     from difflib import get_close_matches
 
     if len(word) > 200:  # no name that anybody means; the comparison takes the square of its length
         return ""
-    if meant := _meant(word, known):
+    if meant := _meant(word, names):
         return meant
-    near = [name for name in known if name.lower() == word.lower()][:1]  # 'glp' means 'GLP'
-    near = near or get_close_matches(word, known, n=1, cutoff=0.6)
+    near = [name for name in names if name.lower() == word.lower()][:1]  # 'glp' means 'GLP'
+    near = near or get_close_matches(word, names, n=1, cutoff=0.6)
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -116,10 +116,10 @@ def call_function(
     """
     op = OPS[name]
     x = np.ascontiguousarray(x, dtype=np.float64)
-    given = np.ascontiguousarray(params, dtype=np.float64)
-    if given.ndim != 2 or given.shape[0] != len(op.params):
+    arguments = np.ascontiguousarray(params, dtype=np.float64)
+    if arguments.ndim != 2 or arguments.shape[0] != len(op.params):
         raise LibraryError(f"{name}: params must have shape ({len(op.params)}, n_rows)")
-    n_rows = given.shape[1]
+    n_rows = arguments.shape[1]
     shape = (n_rows, x.size)
     fed = None if spectrum is None else np.ascontiguousarray(spectrum, dtype=np.float64)
     if fed is not None and fed.shape != shape:
@@ -127,7 +127,7 @@ def call_function(
     value = np.empty(shape)
     derivative = np.empty((len(op.params), *shape)) if partials else None
     weights = None if shares is None else np.ascontiguousarray(shares, dtype=np.float64)
-    call = KernelCall(op, x, given, value, derivative, fed, isa, shares=weights)
+    call = KernelCall(op, x, arguments, value, derivative, fed, isa, shares=weights)
     call.run()
     return value, derivative
 
@@ -167,7 +167,7 @@ class KernelCall:
         self.name = op.name
         targets = None if partials is None else list(partials)
         pointers = None
-        if targets is not None and any(one is not None for one in targets):
+        if targets is not None and any(target is not None for target in targets):
             pointers = np.array([0 if d is None else d.ctypes.data for d in targets], np.uintp)
         words = None if op.own is None else op.own.words
         sizes = (params.shape[1], x.size)

@@ -56,14 +56,14 @@ def doubles_at(place: int, n: int) -> npt.NDArray[np.float64]:
     return np.array((c_double * n).from_address(place))
 
 
-def doubles(n: int, what: Callable[[], str]) -> npt.NDArray[np.float64]:
-    """Room for n numbers. Raises :class:`TooLargeError`, which says `what` they are, where there is
-    none."""
+def doubles(n: int, label: Callable[[], str]) -> npt.NDArray[np.float64]:
+    """Room for n numbers. Raises :class:`TooLargeError`, which names them by `label`, where there
+    is none."""
     try:
         return np.empty(n)
     except (MemoryError, ValueError) as error:  # ValueError: more than addresses reach
         raise TooLargeError(
-            f"{what()} would take {8 * n / 2**30:.3g} GiB, more memory than there is; "
+            f"{label()} would take {8 * n / 2**30:.3g} GiB, more memory than there is; "
             "take fewer points, or a window of them"
         ) from error
 
@@ -105,8 +105,8 @@ def reading(
 ) -> tuple[list[int], Callable[[bytearray], tuple[Any, ...]]]:
     """What reads these fields of a structure that memory begins with, all at once; and where in
     what it gives each of them stands."""
-    asked = [one for one in DTYPES[name].names or () if one in fields]
-    return [asked.index(one) for one in fields], struct_of(name, fields).unpack_from
+    asked = [field for field in DTYPES[name].names or () if field in fields]
+    return [asked.index(field) for field in fields], struct_of(name, fields).unpack_from
 
 
 def struct_of(name: str, fields: Sequence[str]) -> Struct:
@@ -114,8 +114,8 @@ def struct_of(name: str, fields: Sequence[str]) -> Struct:
     where it is read, and 0 where it is written."""
     dtype = DTYPES[name]
     codes = [
-        _CODES[dtype[one].str[1:]] if one in fields else f"{dtype[one].itemsize}x"
-        for one in dtype.names or ()
+        _CODES[dtype[field].str[1:]] if field in fields else f"{dtype[field].itemsize}x"
+        for field in dtype.names or ()
     ]
     return Struct(f"={''.join(codes)}")
 
@@ -131,14 +131,14 @@ def copies(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """(n, words) copies of a piece of memory, of which only `n_bytes` are not 0, and (n,) where
     they begin. The words `addresses` lead into that memory; those of a copy lead into the copy."""
-    found = np.zeros((n, len(memory) // 8), np.int64)
-    begins = address(found) + np.arange(0, found.nbytes, len(memory))
-    found[:, : n_bytes // 8] = np.frombuffer(memory, np.int64, n_bytes // 8)
+    copied = np.zeros((n, len(memory) // 8), np.int64)
+    begins = address(copied) + np.arange(0, copied.nbytes, len(memory))
+    copied[:, : n_bytes // 8] = np.frombuffer(memory, np.int64, n_bytes // 8)
     moved = (begins - address_in(memory))[:, None]
     for words in addresses:
-        own = found[:, words]
+        own = copied[:, words]
         own += moved
-    return found, begins
+    return copied, begins
 
 
 def view(

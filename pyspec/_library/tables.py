@@ -177,10 +177,10 @@ def parse_params(text: str) -> tuple[tuple[str, ...], int, tuple[Guard, ...]]:
     matches = [_PARAM.fullmatch(part.strip()) for part in text.split(",") if part.strip()]
     if None in matches:
         raise ValueError(f"ops.def: cannot read the parameters {text!r}")
-    found = [match for match in matches if match is not None]
-    names = tuple(match["name"] for match in found)
+    params = [match for match in matches if match is not None]
+    names = tuple(match["name"] for match in params)
     guards = []
-    for index, match in enumerate(found):
+    for index, match in enumerate(params):
         if match["least"]:
             above = match["from"].replace("<", ">")
             guards.append(Guard(index, above, float(match["least"]), False))
@@ -188,7 +188,7 @@ def parse_params(text: str) -> tuple[tuple[str, ...], int, tuple[Guard, ...]]:
             other, relative = match["other"].strip(), match["other"].strip() in names
             value = float(names.index(other)) if relative else float(other)
             guards.append(Guard(index, match["comparison"], value, relative))
-    n_required = sum(match["default"] is None for match in found)
+    n_required = sum(match["default"] is None for match in params)
     return names, n_required, tuple(guards)
 
 
@@ -205,7 +205,7 @@ def _names(text: str) -> tuple[str, ...]:
 def _entries(text: str) -> list[tuple[str, str]]:
     """Reads "t0: A + y0; b:" as pairs of a name and what stands behind it."""
     pairs = [part.partition(":") for part in text.split(";") if part.strip()]
-    return [(name.strip(), what.strip()) for name, _, what in pairs]
+    return [(name.strip(), rest.strip()) for name, _, rest in pairs]
 
 
 def _parse_op(index: int, row: list[str]) -> OpDef:
@@ -222,7 +222,7 @@ def _parse_op(index: int, row: list[str]) -> OpDef:
         linear=_names(linear),
         jumps=tuple(_entries(jumps)),
         later=tuple(_entries(later)),
-        reads=tuple((param, _names(what)) for param, what in _entries(reads)),
+        reads=tuple((param, _names(text)) for param, text in _entries(reads)),
         scratch=int(numbers[0]),
         tolerance=float(numbers[1]),
         formula=formula,

@@ -17,16 +17,16 @@ Result = TypeVar("Result")
 EACH, LEAST = 4, 16
 
 
-def refuse_many(name: str, given: int) -> int:
+def refuse_many(name: str, count: int) -> int:
     """The number of threads or processes asked for. Raises :class:`FitError` beyond a few for each
     core: they would be slower, and take the machine down."""
     cores = os.cpu_count() or 1
     most = max(EACH * cores, LEAST)
-    if given > most:
+    if count > most:
         raise FitError(
-            f"{name}={given}: this machine has {cores} cores; set it to {cores}, at most to {most}"
+            f"{name}={count}: this machine has {cores} cores; set it to {cores}, at most to {most}"
         )
-    return given
+    return count
 
 
 class Threads(ThreadPoolExecutor):

@@ -69,17 +69,17 @@ def explain(
         args = args[1:]
     takes_any = any(par.kind is par.VAR_KEYWORD for par in parameters.values())
     named = {
-        name: one
-        for name, one in parameters.items()
-        if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)
+        name: par
+        for name, par in parameters.items()
+        if par.kind not in (par.VAR_KEYWORD, par.VAR_POSITIONAL)
     }
-    places = [name for name, one in named.items() if one.kind in _BY_POSITION]
+    places = [name for name, par in named.items() if par.kind in _BY_POSITION]
     missing = [
         name
-        for index, (name, one) in enumerate(named.items())
-        if one.default is one.empty
+        for index, (name, par) in enumerate(named.items())
+        if par.default is par.empty
         and name not in kwargs
-        and not (one.kind in _BY_POSITION and index < len(args))
+        and not (par.kind in _BY_POSITION and index < len(args))
     ]
     takes = f"it takes {', '.join(named)}" if named else "leave them out"
     for name in kwargs:
@@ -91,7 +91,7 @@ def explain(
         if hint or not takes_any:
             return f"{label} has no argument {name!r}; {hint.removeprefix('; ') or takes}"
     if len(args) > len(places):
-        by_name = [name for name, one in named.items() if one.kind is one.KEYWORD_ONLY]
+        by_name = [name for name, par in named.items() if par.kind is par.KEYWORD_ONLY]
         were = "1 value was" if len(args) == 1 else f"{len(args)} values were"
         names = f" ({', '.join(places)})" if places else ""
         others = f"give others by name: {', '.join(by_name)}" if by_name else "leave others out"
@@ -114,6 +114,6 @@ class Suggesting:
                 return object.__getattribute__(
                     self, name
                 )  # Python's own error, or that of a property
-            names = [known for known in (*dir(kind), *vars(self)) if not known.startswith("_")]
+            names = [other for other in (*dir(kind), *vars(self)) if not other.startswith("_")]
             hint = suggest(name, names) or f"; see dir() of it, or help({kind.__name__})"
             raise NoSuchNameError(f"{kind.__name__} has no {name!r}{hint}")

@@ -15,12 +15,12 @@ Held = TypeVar("Held")
 LISTED = 12
 
 
-def meant(name: object, known: Iterable[str]) -> str:
+def meant(name: object, choices: Iterable[str]) -> str:
     """``"; did you mean 'GLP_01_x0' or 'GLP_02_x0'?"`` for the parameters that end so, else the
     nearest name; else those that there are."""
-    names, wanted = list(known), str(name)
-    ends = [one for one in names if one.endswith(f"_{wanted}")][:3]
-    ends = ends or [one for one in names if one.lower() == wanted.lower()]
+    names, wanted = list(choices), str(name)
+    ends = [choice for choice in names if choice.endswith(f"_{wanted}")][:3]
+    ends = ends or [choice for choice in names if choice.lower() == wanted.lower()]
     if ends:
         return f"; did you mean {' or '.join(map(repr, ends))}?"
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
@@ -28,21 +28,21 @@ def meant(name: object, known: Iterable[str]) -> str:
     return suggest(wanted, names) or listed
 
 
-def no_item(key: object, n: int, what: str) -> Exception:
-    """What is raised for ``items[key]`` where there are `n` of `what`, and none of them is meant:
+def no_item(key: object, n: int, kind: str) -> Exception:
+    """What is raised for ``items[key]`` where there are `n` of a `kind`, and none of them is meant:
     an IndexError, and a :class:`CallError` for what is no number."""
     held = f"there are {n}, counted from 0" if n else "there is none yet"
     if isinstance(key, (int, np.integer)):
-        return IndexError(f"no {what} {key}: {held}")
-    return CallError(f"{shortened(key)} is no number of a {what}: {held}")
+        return IndexError(f"no {kind} {key}: {held}")
+    return CallError(f"{shortened(key)} is no number of a {kind}: {held}")
 
 
 class Listed(list[Held]):
-    """A list whose IndexError says how many there are. `what` it holds is for that answer."""
+    """A list whose IndexError says how many there are, and of what `kind`."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, kind: str) -> None:
         super().__init__()
-        self.what = what
+        self.kind = kind
 
     @overload
     def __getitem__(self, key: SupportsIndex) -> Held: ...
@@ -54,16 +54,16 @@ class Listed(list[Held]):
         try:
             return super().__getitem__(key)
         except (IndexError, TypeError):
-            raise no_item(key, len(self), self.what) from None
+            raise no_item(key, len(self), self.kind) from None
 
 
 class Named(dict[str, Held]):
-    """A dict whose KeyError says which names there are. `what` it holds is for that answer."""
+    """A dict whose KeyError says which names there are, and of what `kind`."""
 
-    what = "parameter"
+    kind = "parameter"
 
     def __missing__(self, key: object) -> Held:
-        raise NoSuchKeyError(f"no {self.what} {key!r}{meant(key, self)}")
+        raise NoSuchKeyError(f"no {self.kind} {key!r}{meant(key, self)}")
 
     def __getattr__(self, name: str) -> Held:
         if name in self:

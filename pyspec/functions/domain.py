@@ -36,8 +36,8 @@ def unmet(op: OpDef, values: Sequence[float]) -> Iterator[tuple[Guard, float]]:
     known, which breaks none."""
     for guard in op.guards:
         limit = values[int(guard.other)] if guard.relative else guard.other
-        known = not (math.isnan(values[guard.param]) or math.isnan(limit))
-        if known and not holds(guard, values):
+        is_known = not (math.isnan(values[guard.param]) or math.isnan(limit))
+        if is_known and not holds(guard, values):
             yield guard, limit
 
 
@@ -49,8 +49,8 @@ def outside(
     Numbers give a bool, arrays a bool array of their common shape. A guard on NaN does not
     hold. A row that is outside of its domain is NaN in every executor.
     """
-    kept = [holds(guard, params) for guard in op.guards]
-    if not any(isinstance(one, np.ndarray) for one in kept):
-        return not all(kept)
-    bad: npt.NDArray[np.bool_] = np.logical_not(np.logical_and.reduce(np.broadcast_arrays(*kept)))
+    flags = [holds(guard, params) for guard in op.guards]
+    if not any(isinstance(flag, np.ndarray) for flag in flags):
+        return not all(flags)
+    bad: npt.NDArray[np.bool_] = np.logical_not(np.logical_and.reduce(np.broadcast_arrays(*flags)))
     return bad

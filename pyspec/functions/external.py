@@ -111,9 +111,9 @@ def _of_numbers(name: str, function: Callable[..., npt.ArrayLike]) -> Callable[.
     return called
 
 
-def _numbers(name: str, given: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def _numbers(name: str, returned: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """A float64 copy of real numbers of any type. Raises :class:`ModelError` for anything else."""
-    values = np.asarray(given)
+    values = np.asarray(returned)
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
     if values.dtype.kind == "c":
@@ -122,11 +122,11 @@ def _numbers(name: str, given: npt.ArrayLike) -> npt.NDArray[np.float64]:
             "np.abs(...) of them"
         )
     try:  # numbers of other libraries, such as those of mpmath
-        return np.array([float(one) for one in values.flat]).reshape(values.shape)
+        return np.array([float(number) for number in values.flat]).reshape(values.shape)
     except (TypeError, ValueError):
         raise ModelError(
-            f"the registered function {name} returns {type(given).__name__} in place of numbers; "
-            "return one for each point of the axis"
+            f"the registered function {name} returns {type(returned).__name__} in place of "
+            "numbers; return one for each point of the axis"
         ) from None
 
 

@@ -29,9 +29,9 @@ def _weights(n: int) -> Array:
     """Weights of Clenshaw and Curtis' rule at cos(k pi / n), k = 0 ... n."""
     even = np.arange(0, n + 1, 2)
     share = np.where((even == 0) | (even == n), 1.0, 2.0) / (1.0 - even**2)
-    found = np.cos(np.pi * np.outer(np.arange(n + 1), even) / n) @ share * (2 / n)
-    found[[0, -1]] /= 2
-    return np.asarray(found)
+    weights = np.cos(np.pi * np.outer(np.arange(n + 1), even) / n) @ share * (2 / n)
+    weights[[0, -1]] /= 2
+    return np.asarray(weights)
 
 
 _NODES = np.cos(np.pi * np.arange(_FINE + 1) / _FINE)
@@ -65,7 +65,7 @@ def _integrals(
     function: Callable[[Array], Array], low: Array, high: Array, largest: float
 ) -> Array:
     """The integral of each panel."""
-    found = np.zeros(low.size)
+    sums = np.zeros(low.size)
     owner = np.arange(low.size)
     for cut in range(_MOST + 1):
         half = (high - low) / 2
@@ -75,7 +75,7 @@ def _integrals(
         both = half[:, None] * (function(at.ravel()).reshape(at.shape) @ _RULES)
         largest = max(largest, float(np.abs(both).max(initial=0.0)))
         rough = np.abs(both[:, 0] - both[:, 1]) > (_TOLERANCE * largest if cut < _MOST else np.inf)
-        np.add.at(found, owner[~rough], both[~rough, 0])
+        np.add.at(sums, owner[~rough], both[~rough, 0])
         owner = np.concatenate([owner[rough], owner[rough]])
         low, high = (
             np.concatenate([low[rough], middle[rough]]),
@@ -83,4 +83,4 @@ def _integrals(
         )
         if not owner.size:
             break
-    return found
+    return sums

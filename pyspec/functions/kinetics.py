@@ -120,8 +120,8 @@ def brought_in(K: Array, start: Array, times: Array) -> tuple[Array, Array, Arra
         level, rising = level + term, rising + h * term / (k + 1)
     falling = h * level - rising
 
-    def later(what: Array) -> Array:
-        return (moved[..., :-1, :-1] @ what[..., None])[..., 0]
+    def later(amount: Array) -> Array:
+        return (moved[..., :-1, :-1] @ amount[..., None])[..., 0]
 
     for _ in range(halvings):
         falling, rising = falling + later(h * level + falling), rising + h * level + later(rising)
@@ -174,10 +174,10 @@ def reacting(u: Array, moves: Sequence[Move], start: Array, SD: float | None) ->
     s = np.asarray(u, np.float64) * fastest
     panels = _solved(scaled, start / size, float(np.max(s, initial=0.0)) + reach * fastest)
     width = None if SD is None else SD * fastest
-    found = np.empty((s.size, start.size))
-    for k, one in enumerate(s.ravel().tolist()):
-        found[k] = _look(panels, one, width, reach * fastest)
-    return size * found.reshape(*s.shape, start.size)
+    populations = np.empty((s.size, start.size))
+    for k, time in enumerate(s.ravel().tolist()):
+        populations[k] = _look(panels, time, width, reach * fastest)
+    return size * populations.reshape(*s.shape, start.size)
 
 
 #: Begin and end of a panel, and Chebyshev's coefficients (n + 1, n_states) there.
@@ -211,10 +211,10 @@ def _points_of(moves: Sequence[Move], start: Array, length: float) -> Array:
             np.add.at(moved, list(begin), -1.0)
             np.add.at(moved, list(end), 1.0)
             change += rate * np.prod(values[:, list(begin)], axis=1)[:, None] * moved
-            for k, one in enumerate(begin):
+            for k, state in enumerate(begin):
                 others = [other for j, other in enumerate(begin) if j != k]
                 slope = rate * np.prod(values[:, others], axis=1)
-                jacobian[:, :, one] += slope[:, None] * moved
+                jacobian[:, :, state] += slope[:, None] * moved
         left = np.einsum("ij,ab->iajb", _SLOPE, np.eye(n))
         left -= length * np.einsum("ij,iab->iajb", np.eye(_ORDER + 1), jacobian)
         miss = length * change - _SLOPE @ values
@@ -234,14 +234,14 @@ def _points_of(moves: Sequence[Move], start: Array, length: float) -> Array:
 def _read(panels: list[Panel], s: Array) -> Array:
     """(n, n_states) at times that lie on panels; NaN behind them."""
     ends = np.array([end for _, end, _ in panels])
-    found = np.full((s.size, panels[0][2].shape[1]), np.nan)
+    populations = np.full((s.size, panels[0][2].shape[1]), np.nan)
     place = np.searchsorted(ends, s)
     for k in np.unique(place[place < len(panels)]).tolist():
         begin, end, series = panels[k]
         at = place == k
         x = (2 * s[at] - begin - end) / (end - begin)
-        found[at] = np.polynomial.chebyshev.chebval(x, series).T
-    return found
+        populations[at] = np.polynomial.chebyshev.chebval(x, series).T
+    return populations
 
 
 def _look(panels: list[Panel], s: float, width: float | None, reach: float) -> Array:

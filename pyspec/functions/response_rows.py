@@ -24,5 +24,5 @@ def response_arguments(
 ) -> list[Argument]:
     """The arguments of a response: those of the law, in their order `own`, and in place of the
     parameter that the law lacks the `width` of the instrument, the first of its arguments."""
-    known = dict(zip(law.params, own, strict=True))
-    return [known[name] if name in known else width[0] for name in row.params]
+    by_name = dict(zip(law.params, own, strict=True))
+    return [by_name[name] if name in by_name else width[0] for name in row.params]

@@ -42,23 +42,23 @@ def find_lifetimes(
     for number in kept:
         last[named[number]] = len(order)
     root = list(range(len(steps)))
-    found: dict[int, Lifetime] = {}
+    lifetimes: dict[int, Lifetime] = {}
     for at, number in enumerate(order):
         step = steps[number]
         if step.alias:
             root[number] = root[step.reads[0]]
             continue
         end = max(last.get(number, at), at)
-        taken = _taken(step, at, named, last) if in_place else None
-        if taken is not None and found[root[taken]].size == step.size:
+        taken = _overwritten(step, at, named, last) if in_place else None
+        if taken is not None and lifetimes[root[taken]].size == step.size:
             root[number] = root[taken]
-            found[root[taken]] = found[root[taken]]._replace(end=end)
+            lifetimes[root[taken]] = lifetimes[root[taken]]._replace(end=end)
         else:
-            found[number] = Lifetime(at, end, step.size)
-    return Sharing(found, root)
+            lifetimes[number] = Lifetime(at, end, step.size)
+    return Sharing(lifetimes, root)
 
 
-def _taken(step: Step, at: int, named: Sequence[int], last: dict[int, int]) -> int | None:
+def _overwritten(step: Step, at: int, named: Sequence[int], last: dict[int, int]) -> int | None:
     """The result whose memory a step takes over: the first that it reads, if that is not read
     later."""
     if not (step.in_place and step.size and step.reads):

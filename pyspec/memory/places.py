@@ -27,7 +27,7 @@ def place(lifetimes: Mapping[int, Lifetime], fit: Fit = "first") -> Layout:
     size = 0
     for key, life in sorted(lifetimes.items(), key=lambda item: item[1].begin):
         if fit != "apart":
-            live = [one for one in live if one[2] >= life.begin]
+            live = [block for block in live if block[2] >= life.begin]
         offset = size if fit == "apart" else _gap(sorted(live), life.size, fit)
         offsets[key] = offset
         live.append((offset, offset + life.size, life.end))

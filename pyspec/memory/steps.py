@@ -29,7 +29,7 @@ class Step(NamedTuple):
 def owners(steps: Sequence[Step]) -> list[int]:
     """For each step the one whose result lies in the memory that both name: itself, unless it is
     an alias."""
-    found: list[int] = []
+    numbers: list[int] = []
     for number, step in enumerate(steps):
-        found.append(found[step.reads[0]] if step.alias else number)
-    return found
+        numbers.append(numbers[step.reads[0]] if step.alias else number)
+    return numbers

@@ -31,8 +31,8 @@ def five_digits(value: float) -> str:
 
 def heading(result: Fit) -> str:
     """ "doublet fitted to scan 7"."""
-    what = (isinstance(result, FitResult) and result.target) or result.file_name
-    return " fitted to ".join(part for part in (result.model_name, what) if part)
+    target = (isinstance(result, FitResult) and result.target) or result.file_name
+    return " fitted to ".join(part for part in (result.model_name, target) if part)
 
 
 def caption(result: Fit, after_name: str = "  ·  ") -> str:

@@ -138,11 +138,11 @@ class PlotConfig:
 
     def copy(self, **fields: object) -> PlotConfig:
         """A copy with some fields changed."""
-        found = PlotConfig()
+        changed = PlotConfig()
         for name, value in {**vars(self), **_renamed(fields)}.items():
-            setattr(found, name, _fresh(value))
-        found._check()
-        return found
+            setattr(changed, name, _fresh(value))
+        changed._check()
+        return changed
 
     def adopt(self, other: PlotConfig) -> None:
         """Copies all fields from another PlotConfig."""
@@ -180,14 +180,14 @@ class PlotConfig:
                 setattr(self, field.name, (float(value[0]), float(value[1])))
             if str(field.type).startswith("list") and isinstance(value, np.ndarray):
                 setattr(self, field.name, value.tolist())  # which is true or false, and JSON
-        for name, known in (
+        for name, choices in (
             *((name, DIRECTIONS) for name in ("x_dir", "y_dir")),
             ("y_type", TIME_SCALES),
             *((name, SCALES) for name in ("x_type", "z_type")),
             ("z_colorbar", COLORBARS),
             ("residual_unit", RESIDUAL_UNITS),
         ):
-            one_of(f"PlotConfig: {name}", getattr(self, name), known, PlotError)
+            one_of(f"PlotConfig: {name}", getattr(self, name), choices, PlotError)
         if min(self.panel_size) <= 0 or self.dpi_plot <= 0 or self.dpi_save <= 0:
             raise PlotError("PlotConfig: panel_size, dpi_plot and dpi_save must be positive")
         if self.res_mult <= 0:
@@ -285,11 +285,11 @@ _made_of_fields: Callable[..., None] = PlotConfig.__init__
 
 
 @wraps(_made_of_fields)
-def _made(self: PlotConfig, *args: object, **fields: object) -> None:
+def _init(self: PlotConfig, *args: object, **fields: object) -> None:
     _made_of_fields(self, *args, **_renamed(fields))
 
 
-setattr(PlotConfig, "__init__", _made)  # noqa: B010
+setattr(PlotConfig, "__init__", _init)  # noqa: B010
 
 
 def _other_name(name: str) -> property:
@@ -307,7 +307,7 @@ OWN_OPTIONS = ("config", "ax", "fig", "figsize", "save_path", "show")
 
 def _renamed(fields: dict[str, object]) -> dict[str, object]:
     """Fields under their own names; an unknown name is refused."""
-    found = {}
+    renamed = {}
     for name, value in fields.items():
         own = ALIASES.get(name, name)
         if own not in FIELDS:
@@ -315,11 +315,11 @@ def _renamed(fields: dict[str, object]) -> dict[str, object]:
             if name in OWN_OPTIONS:
                 hint = "; it is an option of each picture"
             raise PlotError(f"PlotConfig has no field {name!r}{hint}")
-        if own in found:
-            both = " and ".join(one for one in fields if ALIASES.get(one, one) == own)
+        if own in renamed:
+            both = " and ".join(key for key in fields if ALIASES.get(key, key) == own)
             raise PlotError(f"PlotConfig: {both} are the same field; give one of them")
-        found[own] = value
-    return found
+        renamed[own] = value
+    return renamed
 
 
 def _fresh(value: object) -> object:

@@ -42,17 +42,19 @@ def lighten(artists: Iterable[Artist]) -> None:
     from matplotlib.legend import Legend
 
     kept: set[int] = set()
-    for one in artists:
-        if isinstance(one, Legend):
-            if one.get_frame_on() and not is_dark(one.get_frame().get_facecolor()):
-                kept |= {id(part) for part in one.findobj()}
-        elif isinstance(one, Axes) and any(isinstance(part, QuadMesh) for part in one.collections):
-            kept |= {id(part) for part in one.lines}
-    for one in artists:
-        if id(one) in kept:
+    for artist in artists:
+        if isinstance(artist, Legend):
+            if artist.get_frame_on() and not is_dark(artist.get_frame().get_facecolor()):
+                kept |= {id(part) for part in artist.findobj()}
+        elif isinstance(artist, Axes) and any(
+            isinstance(part, QuadMesh) for part in artist.collections
+        ):
+            kept |= {id(part) for part in artist.lines}
+    for artist in artists:
+        if id(artist) in kept:
             continue
-        for what in ("color", "facecolor", "edgecolor", "markeredgecolor"):
-            get, put = getattr(one, f"get_{what}", None), getattr(one, f"set_{what}", None)
+        for kind in ("color", "facecolor", "edgecolor", "markeredgecolor"):
+            get, put = getattr(artist, f"get_{kind}", None), getattr(artist, f"set_{kind}", None)
             if get is None or put is None:
                 continue
             try:

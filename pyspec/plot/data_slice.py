@@ -18,8 +18,8 @@ def cut_of(config: PlotConfig, shape: tuple[int, ...]) -> tuple[slice, ...] | No
     if ranges is None:
         return None
     if len(ranges) != len(shape):
-        known = {1: "[[first, end]]", 2: "[[row, end], [column, end]]"}
-        wanted = known.get(len(shape))
+        forms = {1: "[[first, end]]", 2: "[[row, end], [column, end]]"}
+        wanted = forms.get(len(shape))
         raise PlotError(
             f"data_slice is {ranges!r}; give {wanted}"
             if wanted
@@ -32,13 +32,13 @@ def cut_of(config: PlotConfig, shape: tuple[int, ...]) -> tuple[slice, ...] | No
     return tuple(slice(begin, end) for begin, end, _ in limits)
 
 
-def clipped(given: tuple[int, int], cut: slice) -> tuple[int, int]:
+def clipped(ends: tuple[int, int], cut: slice) -> tuple[int, int]:
     """The part of a range that lies in `cut`, counted from its begin; empty where none does."""
-    begin, end = (min(max(at, cut.start), cut.stop) - cut.start for at in given)
+    begin, end = (min(max(at, cut.start), cut.stop) - cut.start for at in ends)
     return begin, end
 
 
-def within(given: Range, cut: slice) -> Range:
+def within(ends: Range, cut: slice) -> Range:
     """The same; None of None, and where none lies in `cut`."""
-    begin, end = (0, 0) if given is None else clipped(given, cut)
+    begin, end = (0, 0) if ends is None else clipped(ends, cut)
     return (begin, end) if end > begin else None

@@ -48,12 +48,12 @@ def matplotlib() -> ModuleType:
 
 
 @contextmanager
-def as_remark(what: str) -> Iterator[None]:
-    """Draws `what`. A failure is a warning: a fit goes on without its pictures."""
+def as_remark(label: str) -> Iterator[None]:
+    """Draws what `label` names. A failure is a warning: a fit goes on without its pictures."""
     try:
         yield
     except Exception as error:
-        warnings.warn(f"no {what}: {one_line(error)}", stacklevel=stack_outside())
+        warnings.warn(f"no {label}: {one_line(error)}", stacklevel=stack_outside())
 
 
 class Sheet:
@@ -161,7 +161,7 @@ def _as_written(figure: Figure) -> None:
 
     parser = MathTextParser("path")
     for text in figure.findobj(Text):
-        lines = [one for one in text.get_text().split("\n") if is_math_text(one)]
+        lines = [line for line in text.get_text().split("\n") if is_math_text(line)]
         if not lines or not text.get_parse_math():
             continue
         try:
@@ -173,24 +173,24 @@ def _as_written(figure: Figure) -> None:
 
 def check_suffix(path: str | Path) -> None:
     """Raises :class:`PlotError` where a picture cannot be written to a file of this suffix."""
-    given: object = path
-    if not isinstance(given, (str, os.PathLike)):
-        if not hasattr(given, "write"):
-            raise PlotError(f"save_path is {given!r}; give the file, such as 'fit.png'")
+    target: object = path
+    if not isinstance(target, (str, os.PathLike)):
+        if not hasattr(target, "write"):
+            raise PlotError(f"save_path is {target!r}; give the file, such as 'fit.png'")
         raise PlotError(
-            f"save_path is of type {type(given).__name__}, not the path of a file; into a buffer "
+            f"save_path is of type {type(target).__name__}, not the path of a file; into a buffer "
             'writes figure.savefig(buffer, format="png"), of the figure that is returned'
         )
     try:
         from matplotlib.backend_bases import FigureCanvasBase
     except ImportError:  # that is said where the picture is drawn
         return
-    known = FigureCanvasBase.get_supported_filetypes()
+    suffixes = FigureCanvasBase.get_supported_filetypes()
     suffix = Path(path).suffix.removeprefix(".").lower()
-    if suffix and suffix not in known:
+    if suffix and suffix not in suffixes:
         raise PlotError(
             f"{path}: there are no pictures of the kind {suffix!r}"
-            f"{suggest(suffix, list(known))}; give .png, .pdf or .svg"
+            f"{suggest(suffix, list(suffixes))}; give .png, .pdf or .svg"
         )
 
 
@@ -203,11 +203,11 @@ def check_folder(path: str | Path) -> None:
         raise PlotError(f"{path}: the folder {str(path.parent)!r} is missing; create it first")
 
 
-def checked_size(given: object) -> tuple[float, float]:
+def checked_size(size: object) -> tuple[float, float]:
     """(width, height) of a figure. Raises :class:`PlotError` but for two numbers above 0."""
-    if not is_pair(given) or min(given) <= 0:
-        raise PlotError(f"figsize is {shortened(given)}; give (width, height) in inches")
-    return float(given[0]), float(given[1])
+    if not is_pair(size) or min(size) <= 0:
+        raise PlotError(f"figsize is {shortened(size)}; give (width, height) in inches")
+    return float(size[0]), float(size[1])
 
 
 def _check_place(ax: object, fig: object, figsize: object) -> None:

@@ -31,27 +31,27 @@ def config_of(
     if config is not None and not isinstance(config, PlotConfig):
         raise PlotError(f"config must be a PlotConfig, not {type(config).__name__}")
     others = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
-    given = {name: value for name, value in others.items() if value is not None}
+    fields = {name: value for name, value in others.items() if value is not None}
     for name in _OF_TIMES if over_energy else ():
-        if name in given:
+        if name in fields:
             raise PlotError(f"this picture has no time axis, and {name} is {_OF_TIMES[name]}")
     config = config or PlotConfig()
     if over_time:
         config = config.copy(vlines=config.hlines, hlines=None)
-        given = _of_times(given)
-    return config.copy(**given)
+        fields = _of_times(fields)
+    return config.copy(**fields)
 
 
-def _of_times(given: dict[str, object]) -> dict[str, object]:
+def _of_times(fields: dict[str, object]) -> dict[str, object]:
     """Fields by name of a picture over time, those of its horizontal axis as those of times."""
-    found = dict(given)
+    turned = dict(fields)
     for x, y in (("x_lim", "y_lim"), ("x_type", "y_type"), ("x_dir", "y_dir")):
-        if x not in found:
+        if x not in turned:
             continue
-        if y in found:
+        if y in turned:
             raise PlotError(
                 f"{x} and {y} are both those of the times here, which lie along x; give {x} alone"
                 + ("; intensities are z_lim" if x == "x_lim" else "")
             )
-        found[y] = found.pop(x)
-    return found
+        turned[y] = turned.pop(x)
+    return turned

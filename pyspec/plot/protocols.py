@@ -24,23 +24,23 @@ class Measured(Protocol):
     def time(self) -> npt.NDArray[np.float64] | None: ...
 
 
-def is_measured(given: object) -> TypeGuard[Measured]:
+def is_measured(source: object) -> TypeGuard[Measured]:
     """Whether this is a File or a Dataset: data with their axes, and no fit."""
     fits = (FitResult, SliceResults)
     names = ("data", "energy", "time")
-    return not isinstance(given, fits) and all(hasattr(given, name) for name in names)
+    return not isinstance(source, fits) and all(hasattr(source, name) for name in names)
 
 
-def fit_of(given: object, call: str) -> Fit:
+def fit_of(result: object, call: str) -> Fit:
     """A fit, or slices.
 
     Raises :class:`CallError` for anything else; `call` is what was asked for it.
     """
-    if isinstance(given, JointResult):
+    if isinstance(result, JointResult):
         raise CallError(f"{call}: each file of a joint fit is one fit; give joint[0]")
-    if isinstance(given, (FitResult, SliceResults)):
-        return given
-    shown = repr(given) if isinstance(given, str) else type(given).__name__
+    if isinstance(result, (FitResult, SliceResults)):
+        return result
+    shown = repr(result) if isinstance(result, str) else type(result).__name__
     raise CallError(
         f"{call} takes a fit, not {shown}; give what fit_... returned, file.get_result(), or one "
         "of load_fits(path)"

@@ -100,8 +100,8 @@ def residual_of(seen: View, result: Fit, config: PlotConfig) -> Residual:
         # A weight of 0 means an infinite σ: such points do not count.
         counted = np.isfinite(seen.sigma[seen.inside]) & np.isfinite(residual[seen.inside])
         spread = rms(scaled[seen.inside][counted])
-        what = "σ = √counts" if result.measurement.loss == "poisson" else "σ as declared"
-        note = f"{what},  rms {three_digits(spread)}"
+        noise = "σ = √counts" if result.measurement.loss == "poisson" else "σ as declared"
+        note = f"{noise},  rms {three_digits(spread)}"
         return Residual(scaled, "(data − fit) / σ", spread, True, note)
     spread = rms(residual[seen.inside])
     unit_text = unit_of(result, "data")
@@ -132,19 +132,19 @@ def _window(result: Fit) -> View:
     is_trace = isinstance(result, FitResult) and result.is_trace
     time = None if is_trace else result.time
     data, fit, axis = result.data, open_fit(result, result.fit), result.axis
-    known, masked = _parted(data, result.keep)
+    valid, masked = _parted(data, result.keep)
     n_rows = 1 if time is None else time.size
     begin = (result.measurement.columns or (0, 0))[0]
     sigma = result.sigma
     window = (0, n_rows), (0, axis.size)
-    return View(axis, time, known, masked, fit, sigma, *window, begin=begin)
+    return View(axis, time, valid, masked, fit, sigma, *window, begin=begin)
 
 
 def _whole(result: FitResult) -> View:
     need_same(result.problem)
     measurement, fit = result.measurement, result.curve(whole=True)
     assert measurement.data is not None
-    known, masked = _parted(measurement.data, measurement.keep)
+    valid, masked = _parted(measurement.data, measurement.keep)
     everything = replace(measurement, rows=None, columns=None, keep=np.isfinite(measurement.data))
     sigma = everything.sigma(fit)
     model = result.model
@@ -154,7 +154,7 @@ def _whole(result: FitResult) -> View:
     rows = measurement.rows or (0, 1 if time is None else time.size)
     columns = measurement.columns or (0, axis.size)
     fit = open_fit(result, fit, rows, columns)
-    return View(axis, time, known, masked, fit, sigma, rows, columns)
+    return View(axis, time, valid, masked, fit, sigma, rows, columns)
 
 
 def _whole_slices(result: SliceResults) -> View:
@@ -165,14 +165,14 @@ def _whole_slices(result: SliceResults) -> View:
     everything = replace(series, columns=None)
     keep = None if series.keep is None else everything.window(series.keep)
     need_checksum(series.data, result.data_checksum, f"slices of {result.model_name}")
-    known, masked = _parted(everything.window(series.data), keep)
-    fit = np.full(known.shape, np.nan)
-    for one in result:
-        if one.result is not None:
-            fit[one.index] = one.result.curve(whole=True)
+    valid, masked = _parted(everything.window(series.data), keep)
+    fit = np.full(valid.shape, np.nan)
+    for slice_fit in result:
+        if slice_fit.result is not None:
+            fit[slice_fit.index] = slice_fit.result.curve(whole=True)
     columns = series.columns or (0, energy.size)
     sigma = everything.sigma(fit)
-    return View(energy, result.time, known, masked, fit, sigma, (0, len(fit)), columns)
+    return View(energy, result.time, valid, masked, fit, sigma, (0, len(fit)), columns)
 
 
 def _parted(data: Data, keep: npt.NDArray[np.bool_] | None) -> tuple[Array, Array]:

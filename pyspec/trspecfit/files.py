@@ -131,11 +131,11 @@ class File(_File):
         data."""
         return self._correction(self._calibration, 1.0)
 
-    def _correction(self, given: Array | None, neutral: float) -> Array | None:
+    def _correction(self, values: Array | None, neutral: float) -> Array | None:
         data = self.data
         if data is None:
             return None
-        return np.full(data.shape[-1], neutral) if given is None else given
+        return np.full(data.shape[-1], neutral) if values is None else values
 
     # windows
 
@@ -242,5 +242,5 @@ class File(_File):
     @property
     def results_sbs(self) -> list[SliceFit]:
         """The slices of the last slice-by-slice fit."""
-        found = next(self._last("sbs"), None)
-        return [*found] if isinstance(found, SliceResults) else []
+        result = next(self._last("sbs"), None)
+        return [*result] if isinstance(result, SliceResults) else []

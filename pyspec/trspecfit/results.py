@@ -25,7 +25,7 @@ class ResultNames:
         """How good the fit is: `statistics`; of slices name → (n,), NaN for slices without one."""
         if self.fit_type != "sbs":
             return dict(self.statistics)
-        rows = [None if one.result is None else one.result.statistics for one in self]
+        rows = [None if fit.result is None else fit.result.statistics for fit in self]
         names = next((list(row) for row in rows if row is not None), [])
         return {
             name: np.array([np.nan if row is None else row[name] for row in rows]) for name in names

@@ -26,7 +26,7 @@ MODEL_TYPES = ("energy", "dynamics", "profile")
 class ModelsByName(Named[Model]):
     """Loaded models by name; ``models[0]`` is the first one, ``models[-1]`` the last."""
 
-    what = "loaded model"
+    kind = "loaded model"
 
     def __missing__(self, key: object) -> Model:
         if isinstance(key, int) and -len(self) <= key < len(self):

@@ -42,7 +42,7 @@ SAME, ROUNDING = 1e-6, 1e-12
 class Statistics(Named[float]):
     """Numbers by name."""
 
-    what = "statistic"
+    kind = "statistic"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -172,8 +172,8 @@ def _set_symlog(ax: Axes, axis: Array, which: str, end: float) -> None:
             place = dict(zip(ticks, own.get_transform().transform(np.array(ticks)), strict=True))
             kept = list[float]()
             for tick in sorted(ticks, key=lambda t: (t != 0.0, -abs(t))):
-                rooms = [LETTER * 0.5 * len(f"{tick:g}{one:g}") + 1.0 for one in kept]
-                far = [length * abs(place[tick] - place[one]) for one in kept]
+                rooms = [LETTER * 0.5 * len(f"{tick:g}{other:g}") + 1.0 for other in kept]
+                far = [length * abs(place[tick] - place[other]) for other in kept]
                 if all(map(float.__ge__, far, rooms)):
                     kept.append(tick)
             return sorted(kept)
@@ -207,10 +207,10 @@ def set_along(ax: Axes, axis: Array, config: PlotConfig, *, over_time: bool = Fa
 
 
 def _turn(
-    ax: Axes, which: str, axis: Array, limits: Sequence[float] | None, direction: str, what: str
+    ax: Axes, which: str, axis: Array, limits: Sequence[float] | None, direction: str, label: str
 ) -> None:
     """The direction of an axis whose limits hold some of its values."""
-    need_overlap("limits", limits, axis, what)
+    need_overlap("limits", limits, axis, label)
     if falls(axis, direction) != getattr(ax, f"{which}axis_inverted")():
         getattr(ax, f"invert_{which}axis")()
 
@@ -231,7 +231,7 @@ def _limit(
 
 
 def need_overlap(
-    name: str, limits: Sequence[float] | None, values: npt.ArrayLike, what: str
+    name: str, limits: Sequence[float] | None, values: npt.ArrayLike, label: str
 ) -> None:
     """Raises :class:`PlotError` for limits that a picture would be empty within."""
     seen = finite_of(values)
@@ -240,7 +240,7 @@ def need_overlap(
     (low, high), least, most = sorted(limits), float(seen.min()), float(seen.max())
     if low > most or high < least:
         raise PlotError(
-            f"{name} ({low:g}, {high:g}): no {what} lie there, they run from {least:g} to "
+            f"{name} ({low:g}, {high:g}): no {label} lie there, they run from {least:g} to "
             f"{most:g}; give limits that hold some"
         )
 
@@ -370,9 +370,9 @@ def bare(ax: Axes) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def turn(given: Sequence[Entry] | None, index: int, default: Entry) -> Entry:
+def turn(entries: Sequence[Entry] | None, index: int, default: Entry) -> Entry:
     """The entry of a list for the index-th curve, in turn; `default` without a list."""
-    return given[index % len(given)] if given is not None and len(given) else default
+    return entries[index % len(entries)] if entries is not None and len(entries) else default
 
 
 def curve_look(

@@ -46,8 +46,8 @@ def coarse(borders: Array, values: Data, axis: int, step: int = 0) -> tuple[Arra
     begins = np.arange(0, size, step)
     good = np.isfinite(values)
     counts = np.add.reduceat(good.astype(np.float64), begins, axis=axis)
-    known = np.where(good, np.asarray(values, dtype=np.float64), 0.0)
-    sums = np.add.reduceat(known, begins, axis=axis)
+    filled = np.where(good, np.asarray(values, dtype=np.float64), 0.0)
+    sums = np.add.reduceat(filled, begins, axis=axis)
     mean = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
     return np.append(borders[begins], borders[-1]), mean
 
@@ -55,25 +55,25 @@ def coarse(borders: Array, values: Data, axis: int, step: int = 0) -> tuple[Arra
 def gaps(axis: Array) -> Places:
     """The places of the points before which a gap ends. Where points are averaged before they are
     drawn, gaps too narrow to be seen do not count."""
-    found = gaps_of(axis)
+    places = gaps_of(axis)
     if axis.size > MAX_CELLS:
-        found = found[np.abs(axis[found] - axis[found - 1]) > np.ptp(axis) / MAX_CELLS]
-    return found
+        places = places[np.abs(axis[places] - axis[places - 1]) > np.ptp(axis) / MAX_CELLS]
+    return places
 
 
 def borders(axis: Array) -> Array:
     """(n, 2) where the cell of each point begins and ends, in the order of the axis."""
     around = edges(axis)
-    found = np.stack([around[:-1], around[1:]], axis=1)
+    ends = np.stack([around[:-1], around[1:]], axis=1)
     after = gaps(axis)
     if not after.size:
-        return found
+        return ends
     width = np.diff(axis)[after - 1]
     before, behind = _halves(axis, after)
     for own, place, side, sign in ((before, after - 1, 1, 1.0), (behind, after, 0, -1.0)):
         half = np.minimum(own[place], np.abs(width) / 3.0)  # on a logarithmic axis steps are longer
-        found[place, side] = axis[place] + sign * np.copysign(half, width)
-    return found
+        ends[place, side] = axis[place] + sign * np.copysign(half, width)
+    return ends
 
 
 def _halves(axis: Array, after: Places) -> tuple[Array, Array]:
@@ -94,8 +94,8 @@ def _halves(axis: Array, after: Places) -> tuple[Array, Array]:
 
 def outline(axis: Array, begin: int, end: int) -> Array:
     """(2,) the outer borders of the cells `begin` to `end`, excluded."""
-    found = borders(axis)
-    return np.array([found[begin, 0], found[end - 1, 1]])
+    ends = borders(axis)
+    return np.array([ends[begin, 0], ends[end - 1, 1]])
 
 
 def cells(axis: Array, values: Data, dim: int) -> tuple[Array, Array, Data]:
@@ -103,14 +103,14 @@ def cells(axis: Array, values: Data, dim: int) -> tuple[Array, Array, Data]:
 
     More than MAX_CELLS points are averaged, never over a gap. A gap is a cell of NaN.
     """
-    found = borders(axis)
+    ends = borders(axis)
     begins = [0, *gaps(axis).tolist(), axis.size]
     step = -(-axis.size // MAX_CELLS)
     around: list[Array] = []
     points: list[Array] = []
     parts: list[Data] = []
     for begin, end in pairwise(begins):
-        own = np.append(found[begin:end, 0], found[end - 1, 1])
+        own = np.append(ends[begin:end, 0], ends[end - 1, 1])
         part = values[(*(slice(None),) * dim, slice(begin, end))]
         own, part = coarse(own, part, dim, step)
         if parts:

@@ -95,7 +95,7 @@ def curves_of(result: FitResult, seen: View) -> Curves:
     """The curves of the fit of one spectrum or trace."""
     window = slice(seen.begin, seen.begin + seen.energy.size)
     parts: Parts = ({}, {}) if result.is_trace else result.components(whole=True)
-    peaks, grounds = ({name: one[window] for name, one in part.items()} for part in parts)
+    peaks, grounds = ({name: curve[window] for name, curve in part.items()} for part in parts)
     ground = sum(grounds.values(), np.zeros(seen.energy.size))
     samples = np.concatenate([seen.fit, ground, *(ground + peak for peak in peaks.values())])
     own = Curves(seen.energy, seen.fit, seen.start, peaks, grounds, samples)
@@ -103,24 +103,24 @@ def curves_of(result: FitResult, seen: View) -> Curves:
     if finer is None:
         step = slice(None, None, -(-seen.energy.size // MANY))
         start = None if own.start is None else own.start[step]
-        peaks = {name: one[step] for name, one in peaks.items()}
-        grounds = {name: one[step] for name, one in grounds.items()}
+        peaks = {name: curve[step] for name, curve in peaks.items()}
+        grounds = {name: curve[step] for name, curve in grounds.items()}
         return Curves(own.x[step], own.fit[step], start, peaks, grounds, samples)
     x, places = finer
-    found = _tried(lambda: _curves_at(result, seen, x, parts, samples))
-    if found is None:
+    fine = _tried(lambda: _curves_at(result, seen, x, parts, samples))
+    if fine is None:
         return own
-    pairs = [(found.fit, own.fit), *_pairs(found.peaks, peaks), *_pairs(found.grounds, grounds)]
-    if found.start is not None and own.start is not None:
-        pairs.append((found.start, own.start))
-    return found if all(_agree(one[places], other) for one, other in pairs) else own
+    pairs = [(fine.fit, own.fit), *_pairs(fine.peaks, peaks), *_pairs(fine.grounds, grounds)]
+    if fine.start is not None and own.start is not None:
+        pairs.append((fine.start, own.start))
+    return fine if all(_agree(curve[places], other) for curve, other in pairs) else own
 
 
-def _curves_at(result: FitResult, seen: View, x: Array, known: Parts, samples: Array) -> Curves:
+def _curves_at(result: FitResult, seen: View, x: Array, whole: Parts, samples: Array) -> Curves:
     start = None
     if seen.start is not None:
         start = _at(result, x, [result.start[name] for name in result.problem.names])
-    parts: Parts = ({}, {}) if result.is_trace else _components_at(result, x, known)
+    parts: Parts = ({}, {}) if result.is_trace else _components_at(result, x, whole)
     return Curves(x, _at(result, x, result.theta), start, *parts, samples)
 
 
@@ -139,12 +139,12 @@ def _components_at(result: FitResult, x: Array, whole: Parts) -> Parts:
     if first.energy is None:
         exact = spectrum_components(first.model, values, Measurement())
     order = slice(None, None, -1) if model.energy[-1] < model.energy[0] else slice(None)
-    found: Parts = ({}, {})
-    for own, known, into in zip(whole, exact, found, strict=True):
+    parts: Parts = ({}, {})
+    for own, fine, into in zip(whole, exact, parts, strict=True):
         for name, curve in own.items():
-            line = known.get(name)
+            line = fine.get(name)
             into[name] = np.interp(x, model.energy[order], curve[order]) if line is None else line
-    return found
+    return parts
 
 
 def traces_of(result: Fit, seen: View, columns: list[int]) -> tuple[Array, Array]:
@@ -154,8 +154,8 @@ def traces_of(result: Fit, seen: View, columns: list[int]) -> tuple[Array, Array
     if not isinstance(result, FitResult) or drawn(result) is not result:
         return seen.time, own
     at = _free_traces_at if result.problem.free is not None else _traces_at
-    x, found = _finer(seen.time, own.T, lambda x: at(result, seen, columns, x))
-    return x, found.T
+    x, curves = _finer(seen.time, own.T, lambda x: at(result, seen, columns, x))
+    return x, curves.T
 
 
 def _finer(axis: Array, own: Array, at: Callable[[Array], Array | None]) -> tuple[Array, Array]:
@@ -165,11 +165,11 @@ def _finer(axis: Array, own: Array, at: Callable[[Array], Array | None]) -> tupl
     if finer is None:
         return axis, own
     x, places = finer
-    found = _tried(lambda: at(x))
-    if found is None:
+    curves = _tried(lambda: at(x))
+    if curves is None:
         return axis, own
-    found = np.where(np.isnan(own).all(axis=1, keepdims=True), np.nan, found)
-    return (x, found) if _agree(found[:, places], own) else (axis, own)
+    curves = np.where(np.isnan(own).all(axis=1, keepdims=True), np.nan, curves)
+    return (x, curves) if _agree(curves[:, places], own) else (axis, own)
 
 
 def _traces_at(result: FitResult, seen: View, columns: list[int], x: Array) -> Array | None:
@@ -231,12 +231,12 @@ def _free_spectra_at(result: FitResult, times: Array, x: Array) -> Array | None:
 
 def _slices_at(result: SliceResults, times: Array, x: Array) -> Array:
     """The fits of the slices at these times; NaN where there is none."""
-    found = np.full((times.size, x.size), np.nan)
-    for into, time in zip(found, times.tolist(), strict=True):
-        one = result[int(np.argmin(np.abs(result.time - time)))].result
-        if one is not None:
-            into[:] = _at(one, x, one.theta)
-    return found
+    curves = np.full((times.size, x.size), np.nan)
+    for into, time in zip(curves, times.tolist(), strict=True):
+        fit = result[int(np.argmin(np.abs(result.time - time)))].result
+        if fit is not None:
+            into[:] = _at(fit, x, fit.theta)
+    return curves
 
 
 def moving_of(result: FitResult) -> tuple[Moving | None, Moving | None]:
@@ -249,11 +249,11 @@ def moving_of(result: FitResult) -> tuple[Moving | None, Moving | None]:
     if finer is None:
         return own, own
     x, places = finer
-    found = _tried(lambda: _moving_at(result, x))
-    if found is None:
+    fine = _tried(lambda: _moving_at(result, x))
+    if fine is None:
         return own, own
-    pairs = [(found.values[name][places], trace) for name, trace in own.values.items()]
-    return own, found if all(_agree(one, other) for one, other in pairs) else own
+    pairs = [(fine.values[name][places], trace) for name, trace in own.values.items()]
+    return own, fine if all(_agree(curve, other) for curve, other in pairs) else own
 
 
 def _moving_at(result: FitResult, x: Array) -> Moving | None:
@@ -273,14 +273,14 @@ def _tried(make: Callable[[], Found]) -> Found | None:
         return None
 
 
-def _pairs(found: dict[str, Array], own: dict[str, Array]) -> list[tuple[Array, Array]]:
-    return [(found[name], own[name]) for name in own]
+def _pairs(fine: dict[str, Array], own: dict[str, Array]) -> list[tuple[Array, Array]]:
+    return [(fine[name], own[name]) for name in own]
 
 
-def _agree(found: Array, own: Array) -> bool:
+def _agree(fine: Array, own: Array) -> bool:
     """Whether two curves are the same, open at the same places."""
     finite = own[np.isfinite(own)]
     if not finite.size:
-        return bool(np.isnan(found).all())
+        return bool(np.isnan(fine).all())
     slack = AGREES * float(np.ptp(finite)) + 1e-10 * float(np.abs(finite).max())
-    return bool(np.allclose(found, own, rtol=0.0, atol=slack, equal_nan=True))
+    return bool(np.allclose(fine, own, rtol=0.0, atol=slack, equal_nan=True))

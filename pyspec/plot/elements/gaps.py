@@ -41,15 +41,15 @@ def _wide(steps: Array) -> Flags:
         wider = least > factor * (1.0 + 1e-6) * np.max(beside, axis=0)
         return np.asarray(wider & (beside[1] > 0) & (beside[2] > 0))
 
-    found = stands_out(steps, GAP, (-2, -1, 1, 2))
+    wide = stands_out(steps, GAP, (-2, -1, 1, 2))
     for further in (1, 2):  # the step behind this one, or that behind the next
         both = np.minimum(*at(0, further))
         inner = at(1)[0] if further == 2 else 0.0
         is_pair = stands_out(both, TWO_GAPS, (-2, -1, further + 1, further + 2))
         is_pair &= both > TWO_GAPS * inner
-        found |= is_pair
-        found[further:] |= is_pair[: n - further]
-    return found
+        wide |= is_pair
+        wide[further:] |= is_pair[: n - further]
+    return wide
 
 
 def broken(x: Array, *curves: Array) -> tuple[Array, ...]:

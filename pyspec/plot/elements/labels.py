@@ -123,12 +123,12 @@ def labelled(source: object, config: PlotConfig) -> PlotConfig:
 def labels_with(source: object, config: PlotConfig) -> dict[str, str]:
     """The labels of data with those that a project gives, which go first. Only the label of data
     that says whether energies are binding energies stays: their direction hangs on it."""
-    given = {"energy": config.x_label, "time": config.y_label, "data": config.z_label}
-    found = {dim: label for dim, label in given.items() if label}
+    by_dim = {"energy": config.x_label, "time": config.y_label, "data": config.z_label}
+    labels = {dim: label for dim, label in by_dim.items() if label}
     own = _energies(source)
-    if own and _is_binding(own) != _is_binding(found.get("energy", own)):
-        del found["energy"]
-    return {**(getattr(source, "labels", None) or {}), **found}
+    if own and _is_binding(own) != _is_binding(labels.get("energy", own)):
+        del labels["energy"]
+    return {**(getattr(source, "labels", None) or {}), **labels}
 
 
 def _energies(source: object) -> str:
@@ -142,6 +142,6 @@ def _is_binding(label: str) -> bool:
     return _WORDS.get(label.lower(), label).lower().startswith("binding")
 
 
-def _text(source: object, what: str, dim: str) -> str:
-    known: Mapping[str, str] = getattr(source, what, None) or {}
-    return str(known.get(dim, "")).strip()
+def _text(source: object, field: str, dim: str) -> str:
+    texts: Mapping[str, str] = getattr(source, field, None) or {}
+    return str(texts.get(dim, "")).strip()

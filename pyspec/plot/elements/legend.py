@@ -74,8 +74,8 @@ def name_data_and_fit(ax: Axes, **texts: Unpack[LegendLook]) -> None:
 def curve_name(config: PlotConfig, index: int, name: str) -> str:
     """What stands in the legend for the index-th of several curves: its entry of `legend`, or its
     own name."""
-    given = config.legend or []
-    return given[index] if index < len(given) else name
+    names = config.legend or []
+    return names[index] if index < len(names) else name
 
 
 def beside(ax: Axes) -> LegendLook:
@@ -92,11 +92,11 @@ def is_narrow(ax: Axes) -> bool:
 
 def _entries(ax: Axes) -> list[tuple[Artist, str]]:
     """Handles and labels in the order of the legend; those of one name and one look once."""
-    known = ("data", "fit", "sum", "start", "start (far outside)", "background")
-    found: dict[tuple[str, ...], tuple[Artist, str]] = {}
+    order = ("data", "fit", "sum", "start", "start (far outside)", "background")
+    entries: dict[tuple[str, ...], tuple[Artist, str]] = {}
     for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
         getters = [getattr(handle, f"get_{name}", None) for name in _LOOK]
         look = tuple(str(getter()) for getter in getters if getter is not None)
-        found.setdefault((label, *look), (handle, label))
-    named = (entry for entry in found.values() if entry[1])
-    return sorted(named, key=lambda entry: (*known, entry[1]).index(entry[1]))
+        entries.setdefault((label, *look), (handle, label))
+    named = (entry for entry in entries.values() if entry[1])
+    return sorted(named, key=lambda entry: (*order, entry[1]).index(entry[1]))

@@ -56,6 +56,6 @@ def folded(text: str, room: float, size: float) -> str:
     if "$" in text.replace(r"\$", "") or n < 1:
         return text
     bound = text.replace(" ", "\0").replace(PART.replace(" ", "\0"), PART)
-    lines = [line for given in bound.split("\n") for line in textwrap.wrap(given, n)]
+    lines = [line for paragraph in bound.split("\n") for line in textwrap.wrap(paragraph, n)]
     whole = [line.strip(" ·").replace("\0", " ") for line in lines]
     return "\n".join(part for line in whole for part in textwrap.wrap(line, n))

@@ -168,16 +168,16 @@ def plot_species(
     if not linear.kinetics and not scheme:
         return _draw_amplitudes(fit, list(linear), *opened(fit, options))
     sheet, look = opened(fit, options)
-    found = [linear.sas(scheme), *_of_decays(linear, scheme)]
+    spectra = [linear.sas(scheme), *_of_decays(linear, scheme)]
     part = _part(fit, "energy", look)
     with sheet.style():
-        figure = sheet.panels((3.7 * len(found) + 0.4, 3.2), look)
-        axes = row(figure, len(found))
-        for ax, own in zip(axes, found, strict=True):
+        figure = sheet.panels((3.7 * len(spectra) + 0.4, 3.2), look)
+        axes = row(figure, len(spectra))
+        for ax, own in zip(axes, spectra, strict=True):
             _spectra(ax, own, look, unit_of(fit, "time"), part)
-        for ax in axes if is_column(figure, len(found)) else axes[:1]:
+        for ax in axes if is_column(figure, len(spectra)) else axes[:1]:
             ax.set_ylabel(look.z_label)
-        for ax in axes[:-1] if is_column(figure, len(found)) else ():
+        for ax in axes[:-1] if is_column(figure, len(spectra)) else ():
             ax.set_xlabel("")  # that of the last is the same, and leaves the curves more room
             ax.tick_params(labelbottom=False)
         if look.title:

@@ -52,12 +52,12 @@ def plot_chain(
     """
     chosen = samples.names if params is None else params
     names = [chosen] if isinstance(chosen, str) else list(chosen)
-    known = [*samples.names, *samples.followers]
+    sampled = [*samples.names, *samples.followers]
     for name in names:
-        if name not in known:
-            raise PlotError(f"{name!r} was not sampled{suggest(str(name), known)}")
+        if name not in sampled:
+            raise PlotError(f"{name!r} was not sampled{suggest(str(name), sampled)}")
     if not names:
-        raise PlotError(f"params is empty; give some of {', '.join(known)}, or None for all")
+        raise PlotError(f"params is empty; give some of {', '.join(sampled)}, or None for all")
     flat = np.stack([samples.of(name) for name in names], axis=1)
     for name, column in zip(names, flat.T, strict=True):
         if not np.isfinite(column).all():
@@ -99,7 +99,7 @@ def _single(ax: Axes, values: Array, edges: Array, name: str) -> None:
     for end in (low, high):
         ax.axvline(end, color=COLOURS[0], lw=0.8, ls="--")
     up, down = float(high - middle), float(middle - low)
-    texts = [format_value(float(one), min(up, down))[0] for one in (middle, up, down)]
+    texts = [format_value(float(number), min(up, down))[0] for number in (middle, up, down)]
     value, plus, minus = texts
     ax.set_title(f"{name}\n{value} +{plus} −{minus}", fontsize=7.5)
     ax.set_yticks([])

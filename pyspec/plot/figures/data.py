@@ -63,9 +63,9 @@ def plot_data(
     sheet, look = opened(source, options, over_time=energy is None, over_energy=is_one)
     lengths = {"rows": len(values), "columns": values.shape[-1], "baseline": len(values)}
     marks: dict[str, tuple[int, int] | None] = {
-        name: _range(name, given, lengths[name])
-        for name, given in (("rows", rows), ("columns", columns), ("baseline", baseline))
-        if given is not None
+        name: _range(name, ends, lengths[name])
+        for name, ends in (("rows", rows), ("columns", columns), ("baseline", baseline))
+        if ends is not None
     }
     unit = unit_of(source, "time")
     return draw_data(values, energy, time, marks, sheet, look, unit, options.get("legend"))
@@ -124,10 +124,10 @@ def _moved(
     marks: dict[str, tuple[int, int] | None], cut: tuple[slice, ...]
 ) -> dict[str, tuple[int, int] | None]:
     """The marked ranges within a part of the data; a window that lies outside of it is left out."""
-    found = {name: within(given, cut[name == "columns"]) for name, given in marks.items() if given}
-    if any(name in found and found[name] is None for name in ("rows", "columns")):
-        found |= {"rows": None, "columns": None}
-    return found
+    ranges = {name: within(ends, cut[name == "columns"]) for name, ends in marks.items() if ends}
+    if any(name in ranges and ranges[name] is None for name in ("rows", "columns")):
+        ranges |= {"rows": None, "columns": None}
+    return ranges
 
 
 @answered
@@ -191,22 +191,22 @@ def names_of(
     return list(names[: len(times)])
 
 
-def _axis(what: str, given: object) -> Array:
+def _axis(label: str, values: object) -> Array:
     """(n,) places along an axis. Raises :class:`PlotError` where they cannot be drawn."""
-    axis = np.ravel(real(what, given))
+    axis = np.ravel(real(label, values))
     if not np.isfinite(axis).all():
-        raise PlotError(f"{what} has values that are not finite; leave those points out")
+        raise PlotError(f"{label} has values that are not finite; leave those points out")
     return axis
 
 
-def _range(what: str, given: Iterable[int], n: int) -> tuple[int, int]:
+def _range(label: str, ends: Iterable[int], n: int) -> tuple[int, int]:
     """A half-open range of n indices. Raises :class:`PlotError` for anything else."""
     try:
-        begin, end = (operator.index(one) for one in given)
+        begin, end = (operator.index(end) for end in ends)
     except (TypeError, ValueError):
         begin = end = -1
     if not 0 <= begin < end <= n:
-        raise PlotError(f"{what} is {shortened(given)}; give (begin, end) within 0 to {n}")
+        raise PlotError(f"{label} is {shortened(ends)}; give (begin, end) within 0 to {n}")
     return begin, end
 
 
@@ -215,12 +215,12 @@ def _written(times: list[float]) -> list[str]:
     return [place_text(time, times, 4).replace("-", "−", 1) for time in times]
 
 
-def need_shape(what: str, array: npt.ArrayLike, shape: tuple[int, ...]) -> None:
+def need_shape(label: str, array: npt.ArrayLike, shape: tuple[int, ...]) -> None:
     """Raises :class:`PlotError` where an array does not match its axes."""
-    found = np.shape(array)
-    if found == tuple(shape):
+    actual = np.shape(array)
+    if actual == tuple(shape):
         return
-    turned = len(found) == 2 and found == tuple(reversed(shape))
+    turned = len(actual) == 2 and actual == tuple(reversed(shape))
     order = "give data (n_time, n_energy), then energy, then time"
     hint = f"axes or data are exchanged; {order}" if turned else order
-    raise PlotError(f"{what} has shape {found}, but the axes have {tuple(shape)}; {hint}")
+    raise PlotError(f"{label} has shape {actual}, but the axes have {tuple(shape)}; {hint}")

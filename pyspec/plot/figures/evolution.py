@@ -105,13 +105,13 @@ def _same_ticks(first: Axes, other: Axes) -> None:
 
 
 def _line(
-    ax: Axes, time: Array, trace: Array, error: Array | None, known: Array | None, colour: str
+    ax: Axes, time: Array, trace: Array, error: Array | None, at_samples: Array | None, colour: str
 ) -> None:
-    """A line with its band; `known` is the error at the samples."""
-    if error is not None and known is not None:
+    """A line with its band; `at_samples` are the errors at the samples."""
+    if error is not None and at_samples is not None:
         # At a jump the slope by its time has no bound: the value there lies on one side of it.
         jump = float(np.ptp(finite_of(trace))) if finite_of(trace).size else 0.0
-        error = np.minimum(error, finite_of(known).max(initial=0.0) + jump)
+        error = np.minimum(error, finite_of(at_samples).max(initial=0.0) + jump)
         ax.fill_between(time, trace - error, trace + error, color=colour, alpha=0.25, lw=0)
     line(ax, time, trace, is_curve=True, color=colour, lw=1.5)
 
@@ -128,17 +128,17 @@ def _points(ax: Axes, time: Array, trace: Array, error: Array | None, colour: st
     good = np.isfinite(trace)
     middle, span = _usual(trace[good])
     near = good & (np.abs(trace - middle) <= (FAR + 0.5) * span)
-    known = near if error is None else near & np.isfinite(error)
+    filled = near if error is None else near & np.isfinite(error)
     drawn = [*trace[near]]
     if error is not None:
-        known = known & (error <= FAR_BAR * span)
+        filled = filled & (error <= FAR_BAR * span)
         ax.errorbar(
-            time[known], trace[known], error[known],
+            time[filled], trace[filled], error[filled],
             fmt="none", ecolor=colour, elinewidth=0.8, alpha=0.5,
         )  # fmt: skip
-        drawn += [*(trace - error)[known], *(trace + error)[known]]
-    ax.plot(time[known], trace[known], "o", color=colour, ms=3.0)
-    rest = near & ~known
+        drawn += [*(trace - error)[filled], *(trace + error)[filled]]
+    ax.plot(time[filled], trace[filled], "o", color=colour, ms=3.0)
+    rest = near & ~filled
     if rest.any():
         ax.plot(time[rest], trace[rest], "o", mfc="white", mec=colour, ms=3.0, label=OPEN)
     _limits(ax, np.array(drawn))

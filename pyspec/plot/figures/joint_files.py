@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 COLUMNS = 2
 
 
-def files_of(given: object) -> tuple[FitResult, ...]:
+def files_of(result: object) -> tuple[FitResult, ...]:
     """The files of a joint fit, of the whole or of its fit of all; () of any other object."""
-    files: tuple[FitResult, ...] = getattr(given, "files", ())
-    return files if isinstance(given, FitResult) else ()
+    files: tuple[FitResult, ...] = getattr(result, "files", ())
+    return files if isinstance(result, FitResult) else ()
 
 
 def draw_files(

@@ -79,11 +79,11 @@ def mark_window(ax: Axes, e: Array, t: Array) -> Line2D:
     return ax.plot(x, y, color=INK, lw=1.2, ls="--")[0]
 
 
-def residual_limit(found: Residual, seen: View, config: PlotConfig) -> float:
+def residual_limit(residual: Residual, seen: View, config: PlotConfig) -> float:
     """How far the colours of a residual reach on both sides of zero."""
-    if found.is_scaled:
+    if residual.is_scaled:
         return SPAN
-    inside = finite_of(found.values[seen.inside])
+    inside = finite_of(residual.values[seen.inside])
     if not inside.size:
         return 1.0
     low, high = colour_range(seen.data[seen.inside])
@@ -99,25 +99,25 @@ def fit_maps(result: Fit, sheet: Sheet, config: PlotConfig) -> Figure:
     with sheet.style():
         seen = view_of(result, config)
         assert seen.time is not None
-        found = residual_of(seen, result, config)
+        residual = residual_of(seen, result, config)
         width, height = config.panel_size
         figure = sheet.panels((2.75 * width, height + 1.4), config)
         axes, below = row(figure, 3, shared=True), is_column(figure, 3)
         common = data_colours(seen.data[seen.inside], config)
         first = draw_map(axes[0], seen.energy, seen.time, seen.data, config, **common)
         draw_map(axes[1], seen.energy, seen.time, seen.fit, config, **common)
-        limit = residual_limit(found, seen, config)
+        limit = residual_limit(residual, seen, config)
         two_sided: Colours = {"vmin": -limit, "vmax": limit, "cmap": config.z_colormap_res}
-        last = draw_map(axes[2], seen.energy, seen.time, found.values, config, **two_sided)
-        label, width = found.label, figure.bbox.width / figure.dpi
+        last = draw_map(axes[2], seen.energy, seen.time, residual.values, config, **two_sided)
+        label, width = residual.label, figure.bbox.width / figure.dpi
         for ax, name in zip(axes, ("data", "fit", "residual"), strict=True):
             ax.set_title(name, fontweight="bold")
         for ax in axes[2:] if below else axes:
             ax.set_xlabel(config.x_label)
         if width < (NARROW_COLUMN if below else NARROW):
-            label = f"{label},  {found.note}"
+            label = f"{label},  {residual.note}"
         else:
-            axes[2].set_title(found.note, loc="right", fontsize=8.5, color=MUTED)
+            axes[2].set_title(residual.note, loc="right", fontsize=8.5, color=MUTED)
         for ax in axes if below else axes[:1]:
             ax.set_ylabel(config.y_label)
         _marks(axes, seen)

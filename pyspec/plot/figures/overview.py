@@ -117,12 +117,12 @@ def _draw_places(
 
 
 def _draw_spread(ax: Axes, spectra: Array, energy: Array, look: PlotConfig) -> None:
-    known = spectra[:, np.isfinite(spectra).any(axis=0)]
+    finite = spectra[:, np.isfinite(spectra).any(axis=0)]
     axis = energy[np.isfinite(spectra).any(axis=0)]
-    low, middle, high = np.nanquantile(known, [0.02, 0.5, 0.98], axis=0)
+    low, middle, high = np.nanquantile(finite, [0.02, 0.5, 0.98], axis=0)
     ax.fill_between(axis, low, high, color=BAND, alpha=0.6, lw=0, label="96 % of spectra")
     ax.plot(axis, middle, color=MUTED, lw=0.9, label="median")
-    ax.plot(axis, np.nanmean(known, axis=0), color=COLOURS[0], lw=1.6, label="mean")
+    ax.plot(axis, np.nanmean(finite, axis=0), color=COLOURS[0], lw=1.6, label="mean")
     enclose(ax, look)
     ax.legend(loc="best")
     ax.set_title(f"{len(spectra)} spectra", fontsize=9.5, color=MUTED)

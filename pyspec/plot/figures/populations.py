@@ -46,8 +46,8 @@ def plot_populations(
             "plot_moving draws populations that move a parameter"
         )
     linear = fit.amplitudes
-    given: PlotOptions = {**options, "config": _without_data(options.get("config"))}
-    sheet, look = opened(fit, given, over_time=True)
+    own_options: PlotOptions = {**options, "config": _without_data(options.get("config"))}
+    sheet, look = opened(fit, own_options, over_time=True)
     column = linear.along.size // 2 if energy is None else nearest(linear.along, energy)[0]
     cut = cut_of(look, fit.data.shape)
     part = slice(None) if cut is None else cut[0]
@@ -86,9 +86,9 @@ def _without_data(config: PlotConfig | None) -> PlotConfig | None:
 
 def _amplitudes(linear: Amplitudes) -> dict[str, str]:
     """What stands in the legend → the amplitude: states of schemes, or all without a scheme."""
-    found = {
+    amplitudes = {
         f"{name} {state}" if len(linear.kinetics) > 1 else state: amplitude
         for name, scheme in linear.kinetics.items()
         for state, amplitude in scheme.amplitudes.items()
     }
-    return found or {name: name for name in linear}
+    return amplitudes or {name: name for name in linear}

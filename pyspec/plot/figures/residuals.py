@@ -59,16 +59,18 @@ def plot_residuals(
     }
     sheet, look = opened(results[0], options, **along)
     look = look.copy(show_init=False)
-    spectra = [one for one in results if isinstance(one, FitResult) and np.ndim(one.data) == 1]
+    spectra = [
+        result for result in results if isinstance(result, FitResult) and np.ndim(result.data) == 1
+    ]
     with sheet.style():
         seen = [view_of(result, look) for result in results]
         if look.residual_unit == "auto" and len({view.sigma is None for view in seen}) > 1:
             look = look.copy(residual_unit="data")  # σ and units of the data have no common scale
-        found = [residual_of(v, r, look) for v, r in zip(seen, results, strict=True)]
+        residuals = [residual_of(v, r, look) for v, r in zip(seen, results, strict=True)]
         if spectra:
-            _spectra(spectra, seen, found, sheet, look)
+            _spectra(spectra, seen, residuals, sheet, look)
         else:
-            _maps(results, seen, found, sheet, look)
+            _maps(results, seen, residuals, sheet, look)
         if look.title:
             sheet.title(look.title)
         return sheet.finish(look)
@@ -77,7 +79,7 @@ def plot_residuals(
 def _spectra(
     results: Sequence[FitResult],
     seen: list[View],
-    found: list[Residual],
+    residuals: list[Residual],
     sheet: Sheet,
     look: PlotConfig,
 ) -> None:
@@ -92,7 +94,7 @@ def _spectra(
         squeeze=False,
     )
     titles = _titles(results, figure)
-    for k, (view, residual, result) in enumerate(zip(seen, found, results, strict=True)):
+    for k, (view, residual, result) in enumerate(zip(seen, residuals, results, strict=True)):
         above, below = axes[:, k]
         limits = limits_of(result, look)
         draw_data(above, view.energy, view.data, limits, 2.6, config=look)
@@ -109,14 +111,14 @@ def _spectra(
     if look.z_lim is not None:
         axes[0, 0].set_ylim(*sorted(look.z_lim))
     axes[0, 0].set_ylabel(look.z_label)
-    axes[1, 0].set_ylabel(found[0].label)
+    axes[1, 0].set_ylabel(residuals[0].label)
     figure.align_ylabels(axes[:, 0])
 
 
 def _maps(
     results: Sequence[Fit],
     seen: list[View],
-    found: list[Residual],
+    residuals: list[Residual],
     sheet: Sheet,
     look: PlotConfig,
 ) -> None:
@@ -125,15 +127,17 @@ def _maps(
     share_x = _same_ends([view.energy for view in seen])
     share_y = _same_ends([view.time for view in seen if view.time is not None])
     axes = figure.subplots(1, len(seen), sharex=share_x, sharey=share_y, squeeze=False)[0]
-    limit = max(residual_limit(r, v, look) for r, v in zip(found, seen, strict=True))
+    limit = max(residual_limit(r, v, look) for r, v in zip(residuals, seen, strict=True))
     colours: Colours = {"vmin": -limit, "vmax": limit, "cmap": look.z_colormap_res}
-    for ax, view, residual, title in zip(axes, seen, found, _titles(results, figure), strict=True):
+    for ax, view, residual, title in zip(
+        axes, seen, residuals, _titles(results, figure), strict=True
+    ):
         assert view.time is not None
         mesh = draw_map(ax, view.energy, view.time, residual.values, look, **colours)
         ax.set_title(f"{title}\n{fill(residual.note, room_of(results, figure))}", fontsize=9.0)
         ax.set_xlabel(look.x_label)
     axes[0].set_ylabel(look.y_label)
-    add_bar(figure, mesh, list(axes), found[0].label, look)
+    add_bar(figure, mesh, list(axes), residuals[0].label, look)
 
 
 def _same_ends(axes: Sequence[npt.NDArray[np.float64]]) -> bool:
@@ -155,8 +159,8 @@ def _titles(results: Sequence[Fit], figure: Figure) -> list[str]:
     room = room_of(results, figure)
     titles = []
     for result, file in zip(results, files, strict=True):
-        what = result.model_name + (f" ({result.fit_type})" if result.fit_type else "")
-        lines = [what, file] if several and file else [what]
-        whole = (literal(fill(one, room)) for one in lines)
+        title = result.model_name + (f" ({result.fit_type})" if result.fit_type else "")
+        lines = [title, file] if several and file else [title]
+        whole = (literal(fill(line, room)) for line in lines)
         titles.append("\n".join(whole))
     return titles

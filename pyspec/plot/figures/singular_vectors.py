@@ -61,7 +61,7 @@ def plot_svd(
     if is_measured(result):
         sheet, look = opened(result, options)
         time, energy, data = _measured(result, look)
-        known, filled_with = np.isfinite(data), "filled in between times"
+        finite, filled_with = np.isfinite(data), "filled in between times"
         rows = {"data": _between(data)}
     else:
         fit = fit_of(result, "plot_svd")
@@ -72,13 +72,13 @@ def plot_svd(
                 "singular vectors are those of a time series; this fit has one spectrum"
             )
         time, energy = seen.time, seen.energy
-        known, filled_with = np.isfinite(seen.data), "taken from the fit"
+        finite, filled_with = np.isfinite(seen.data), "taken from the fit"
         left = residual_of(seen, fit, look)
-        what = left.label.replace("(data − fit)", "residual") if left.is_scaled else "residual"
-        rows = {"data": np.where(known, seen.data, seen.fit), what: left.values}
-    if not known.any():
+        name = left.label.replace("(data − fit)", "residual") if left.is_scaled else "residual"
+        rows = {"data": np.where(finite, seen.data, seen.fit), name: left.values}
+    if not finite.any():
         raise PlotError("all points are masked; there is nothing to decompose")
-    kept = np.asarray(known.any(axis=1)), np.asarray(known.any(axis=0))
+    kept = np.asarray(finite.any(axis=1)), np.asarray(finite.any(axis=0))
     with sheet.style():
         figure = sheet.panels((9.6, 2.5 * len(rows)), look)
         below = is_column(figure, 3)
@@ -86,58 +86,58 @@ def plot_svd(
             axes = figure.subplots(3, len(rows), squeeze=False).T
         else:
             axes = figure.subplots(len(rows), 3, width_ratios=[1, 1.5, 1.5], squeeze=False)
-        for (what, values), row in zip(rows.items(), axes, strict=True):
-            _decomposed(np.nan_to_num(values), what, n, row, (time, energy), kept)
+        for (name, values), row in zip(rows.items(), axes, strict=True):
+            _decomposed(np.nan_to_num(values), name, n, row, (time, energy), kept)
         for row in axes:
             set_time(row[1], time, look, "x")
             set_x(row[2], energy, look)
         if below:  # as the label of a panel that low it would be cut off
-            for what, row in zip(rows, axes, strict=True):
-                row[0].set_title(what)
+            for name, row in zip(rows, axes, strict=True):
+                row[0].set_title(name)
                 row[0].set_ylabel("singular value")
         for row in axes if below else axes[-1:]:
             for ax, label in zip(row, ("component", look.y_label, look.x_label), strict=True):
                 ax.set_xlabel(label)
-        masked = _masked(known, kept, filled_with)
-        heading = "  ·  ".join(one for one in (look.title, masked) if one)
+        masked = _masked(finite, kept, filled_with)
+        heading = "  ·  ".join(text for text in (look.title, masked) if text)
         if heading:
             sheet.title(heading, fontsize=9.5, color=MUTED)
         return sheet.finish(look)
 
 
-def _measured(given: Measured, look: PlotConfig) -> tuple[Array, Array, Array]:
+def _measured(source: Measured, look: PlotConfig) -> tuple[Array, Array, Array]:
     """(times, energies, data) of a File within its window, or of a Dataset; NaN where a point is
     masked. Raises :class:`PlotError` where it has no series."""
-    data, keep = given.data, getattr(given, "keep", None)
-    if data is None or given.time is None or given.energy is None or np.ndim(data) != 2:
+    data, keep = source.data, getattr(source, "keep", None)
+    if data is None or source.time is None or source.energy is None or np.ndim(data) != 2:
         raise PlotError("singular vectors are those of a time series; these data are none")
     if source_of(data) is not None:
         raise PlotError("singular vectors need data in memory; give a File of np.asarray(data)")
-    known = np.asarray(data, np.float64)
-    known = np.where(np.isfinite(known) if keep is None else keep, known, np.nan)
-    window = [slice(*(getattr(given, name, None) or (None,))) for name in ("rows", "columns")]
-    known, time, energy = known[tuple(window)], given.time[window[0]], given.energy[window[1]]
-    cut = cut_of(look, known.shape) or (slice(None), slice(None))
-    return time[cut[0]], energy[cut[1]], known[cut]
+    values = np.asarray(data, np.float64)
+    values = np.where(np.isfinite(values) if keep is None else keep, values, np.nan)
+    window = [slice(*(getattr(source, name, None) or (None,))) for name in ("rows", "columns")]
+    values, time, energy = values[tuple(window)], source.time[window[0]], source.energy[window[1]]
+    cut = cut_of(look, values.shape) or (slice(None), slice(None))
+    return time[cut[0]], energy[cut[1]], values[cut]
 
 
 def _between(data: Array) -> Array:
     """Data whose gaps are filled along the rows, at each energy that has a point."""
     filled, rows = data.copy(), np.arange(len(data))
     for column in filled.T:
-        known = np.isfinite(column)
-        if known.any() and not known.all():
-            column[~known] = np.interp(rows[~known], rows[known], column[known])
+        finite = np.isfinite(column)
+        if finite.any() and not finite.all():
+            column[~finite] = np.interp(rows[~finite], rows[finite], column[finite])
     return filled
 
 
-def _masked(known: Flags, kept: tuple[Flags, Flags], filled_with: str) -> str:
+def _masked(finite: Flags, kept: tuple[Flags, Flags], filled_with: str) -> str:
     """What was done with masked points: "1 energy left out, 3 points taken from the fit"."""
-    left = [int(np.count_nonzero(~one)) for one in kept]
-    single = int(np.count_nonzero(~known[np.ix_(*kept)]))
+    left = [int(np.count_nonzero(~flags)) for flags in kept]
+    single = int(np.count_nonzero(~finite[np.ix_(*kept)]))
     lines = [
-        f"{count} {one if count == 1 else more}"
-        for count, one, more in ((left[0], "time", "times"), (left[1], "energy", "energies"))
+        f"{count} {singular if count == 1 else more}"
+        for count, singular, more in ((left[0], "time", "times"), (left[1], "energy", "energies"))
         if count
     ]
     parts = [f"{' and '.join(lines)} left out"] if lines else []
@@ -148,7 +148,7 @@ def _masked(known: Flags, kept: tuple[Flags, Flags], filled_with: str) -> str:
 
 def _decomposed(
     values: Array,
-    what: str,
+    name: str,
     n: int,
     axes: Sequence[Axes],
     along: tuple[Array, Array],
@@ -161,7 +161,7 @@ def _decomposed(
     axes[0].plot(count, shown, "o-", color=MUTED, ms=3.5, lw=0.8)
     if shown[-1] > 0 and shown[0] > 10 * shown[-1]:  # decades; noise alone is nearly flat
         axes[0].set_yscale("log")
-    axes[0].set_ylabel(f"{what}: singular value")
+    axes[0].set_ylabel(f"{name}: singular value")
     axes[0].set_xticks(count[::3])
     for k in range(min(n, singular.size)):
         # A sign of its own: the larger part of each right vector is positive.

@@ -62,7 +62,7 @@ def fit_spectrum(result: FitResult, sheet: Sheet, config: PlotConfig) -> Figure:
     """Data, fit and components above, residual below; with `ax=` the upper panel alone."""
     with sheet.style():
         seen = view_of(result, config)
-        if not any((finite_of(one) > 0).any() for one in (seen.data, seen.fit)):
+        if not any((finite_of(values) > 0).any() for values in (seen.data, seen.fit)):
             config = config.copy(z_type="lin")  # a logarithmic axis has no place for them
         width, height = config.panel_size
         if sheet.ax is not None:
@@ -77,8 +77,8 @@ def fit_spectrum(result: FitResult, sheet: Sheet, config: PlotConfig) -> Figure:
         above.set_title(folded(text, room, size), fontsize=size, color=MUTED, wrap=True)
         panels = [above]
         if below is not None:
-            found = residual_of(seen, result, config)
-            draw_residual(below, seen, found, config, limits_of(result, config))
+            residual = residual_of(seen, result, config)
+            draw_residual(below, seen, residual, config, limits_of(result, config))
             figure.align_ylabels([above, below])
             panels.append(below)
         for ax in panels:
@@ -215,9 +215,9 @@ def _finish_values(
 def _fill_ground(ax: Axes, x: Array, ground: Array, config: PlotConfig) -> None:
     """The background, filled from zero where that is near, else from the lower edge."""
     low, high = ax.get_ylim()
-    given = config.z_lim is not None or config.z_type == "log"
-    floor = 0.0 if not given and (low <= 0.0 or low < 0.3 * (high - low)) else low
-    if given:
+    is_fixed = config.z_lim is not None or config.z_type == "log"
+    floor = 0.0 if not is_fixed and (low <= 0.0 or low < 0.3 * (high - low)) else low
+    if is_fixed:
         ground = np.clip(ground, low, high)
     if low > 0.0 == floor:
         ax.set_ylim(0.0, high)
@@ -265,12 +265,16 @@ def shade_outside(ax: Axes, seen: View) -> None:
 
 
 def draw_residual(
-    ax: Axes, seen: View, found: Residual, config: PlotConfig, limits: Sequence[float] | None = None
+    ax: Axes,
+    seen: View,
+    residual: Residual,
+    config: PlotConfig,
+    limits: Sequence[float] | None = None,
 ) -> None:
     """The residual of the fit window with a band of one standard deviation."""
     values = np.full(seen.energy.size, np.nan)
-    values[seen.inside] = found.values[seen.inside]
-    band = 1.0 if found.is_scaled else found.spread
+    values[seen.inside] = residual.values[seen.inside]
+    band = 1.0 if residual.is_scaled else residual.spread
     ax.axhspan(-band, band, color=BAND, alpha=0.5, lw=0, zorder=1)
     ax.axhline(0.0, color=INK, lw=0.7, zorder=2)
     x, values = broken(seen.energy, values)
@@ -281,7 +285,7 @@ def draw_residual(
         ax.plot(x, values, "o", color=DATA, ms=2.2, zorder=3)
     finite = np.abs(finite_of(values))
     limit = 1.15 * float(finite.max()) if finite.size else 1.0
-    if found.is_scaled:
+    if residual.is_scaled:
         limit = max(limit, 2.0)
     else:
         data = finite_of(seen.data[seen.inside])
@@ -289,8 +293,8 @@ def draw_residual(
         limit = max(limit, span / (2.0 * config.res_mult))
     limit = limit or 1.0
     ax.set_ylim(-limit, limit)
-    ax.set_ylabel(found.label)
-    ax.set_title(f"residual,  {found.note}", fontsize=8.5, color=MUTED)
+    ax.set_ylabel(residual.label)
+    ax.set_title(f"residual,  {residual.note}", fontsize=8.5, color=MUTED)
 
 
 def draw_components(ax: Axes, curves: Curves, config: PlotConfig) -> Array | None:

@@ -51,9 +51,9 @@ def plot_stack(
     seen = view_of(fit, look.copy(full_range=False, show_init=False))
     assert seen.time is not None
     count = len(seen.time)
-    given = np.arange(count)[_checked(rows, count)] if rows is not None else np.arange(count)
-    most = n if n is not None else N_CURVES if rows is None else len(given)
-    chosen = given[chosen_rows(len(given), most)]
+    numbers = np.arange(count)[_checked(rows, count)] if rows is not None else np.arange(count)
+    most = n if n is not None else N_CURVES if rows is None else len(numbers)
+    chosen = numbers[chosen_rows(len(numbers), most)]
     times, legend = seen.time[chosen].tolist(), options.get("legend")
     names = names_of(times, unit or unit_of(fit, "time"), look, legend)
     along, fits = spectra_of(fit, seen, chosen)

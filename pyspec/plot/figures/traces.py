@@ -76,8 +76,8 @@ def plot_traces(
     _check_known(seen.data[:, columns], seen.fit[:, columns], seen.energy[columns])
     residual = residual_of(seen, result, look)
     assert seen.time is not None
-    data, fit, left = (one[:, columns] for one in (seen.data, seen.fit, residual.values))
-    names = [place_text(one, seen.energy) for one in seen.energy[columns]]
+    data, fit, left = (values[:, columns] for values in (seen.data, seen.fit, residual.values))
+    names = [place_text(energy, seen.energy) for energy in seen.energy[columns]]
     cut = _Cut(seen.time, data, fit, left, traces_of(result, seen, columns), names)
     return _draw(cut, sheet, look, residual.label, is_over_time=True)
 
@@ -108,8 +108,8 @@ def plot_spectra(
     rows = _evenly(seen.time.size, n) if times is None else nearest(seen.time, times, "time")
     _check_known(seen.data[rows].T, seen.fit[rows].T, seen.time[rows])
     residual = residual_of(seen, result, look)
-    data, fit, left = (one[rows].T for one in (seen.data, seen.fit, residual.values))
-    names = [place_text(one, seen.time) for one in seen.time[rows]]
+    data, fit, left = (values[rows].T for values in (seen.data, seen.fit, residual.values))
+    names = [place_text(time, seen.time) for time in seen.time[rows]]
     along, curves = spectra_of(result, seen, np.asarray(rows, np.intp))
     cut = _Cut(seen.energy, data, fit, left, (along, curves.T), names)
     return _draw(cut, sheet, look, residual.label, is_over_time=False)
@@ -128,12 +128,12 @@ class _Cut:
     names: list[str]
 
 
-def _series_of(result: Fit, look: PlotConfig, n: int, what: str) -> View:
+def _series_of(result: Fit, look: PlotConfig, n: int, label: str) -> View:
     seen = view_of(result, look.copy(show_init=False, full_range=False))
     if seen.time is None:
-        raise PlotError(f"{what} are those of a time series; this fit has one spectrum or trace")
+        raise PlotError(f"{label} are those of a time series; this fit has one spectrum or trace")
     if n < 1:
-        raise PlotError(f"n is {n}; give how many {what.split()[0]} to draw, 1 or more")
+        raise PlotError(f"n is {n}; give how many {label.split()[0]} to draw, 1 or more")
     return seen
 
 
@@ -198,10 +198,10 @@ def _draw_one(
     else:
         above.plot(cut.along, data, "o", **style)
     x, fit = cut.curves
-    known = is_over_time or x is not cut.along  # between the samples too
+    is_curve = is_over_time or x is not cut.along  # between the samples too
     left: LineLook = {**own, "lw": 0.9}
     own["label"] = label
-    line(above, x, fit[:, k], is_curve=known, **own)
+    line(above, x, fit[:, k], is_curve=is_curve, **own)
     line(below, cut.along, cut.residual[:, k], **left)
 
 
@@ -209,32 +209,32 @@ def _limit(ax: Axes, data: Array, fit: Array) -> None:
     """Ends the axis one span beyond data and fit; at once where the data have spikes, which do not
     set it."""
     usual = usual_ranges(data.T)
-    known = finite_of([*usual.ravel(), *fit.ravel()])
+    shown = finite_of([*usual.ravel(), *fit.ravel()])
     every = finite_of(data)
-    if not every.size or (every.min() >= known.min() and every.max() <= known.max()):
+    if not every.size or (every.min() >= shown.min() and every.max() <= shown.max()):
         hold(ax, [data, fit] if fit.size else data)
         return
-    span = float(np.ptp(known)) or 1.0
-    ax.set_ylim(float(known.min()) - 0.06 * span, float(known.max()) + 0.06 * span)
+    span = float(np.ptp(shown)) or 1.0
+    ax.set_ylim(float(shown.min()) - 0.06 * span, float(shown.max()) + 0.06 * span)
 
 
 def _most_changed(seen: View, n: int) -> list[int]:
     """The columns at which the data change most over time, apart from those chosen before. Columns
     that change by more than a twentieth of the largest change (in squares) come first."""
-    known = np.isfinite(seen.data)
-    mean = np.where(known, seen.data, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    change = (np.where(known, seen.data - mean, 0.0) ** 2).sum(axis=0)
-    every = known.any(axis=0)
-    found: list[int] = []
+    finite = np.isfinite(seen.data)
+    mean = np.where(finite, seen.data, 0.0).sum(axis=0) / np.maximum(finite.sum(axis=0), 1)
+    change = (np.where(finite, seen.data - mean, 0.0) ** 2).sum(axis=0)
+    every = finite.any(axis=0)
+    columns: list[int] = []
     for among in (every & (change > 0.05 * change.max()), every):
         apart = np.ptp(seen.energy[among]) / (2 * n) if among.any() else 0.0
         left = among.copy()
-        for column in found:
+        for column in columns:
             left &= np.abs(seen.energy - seen.energy[column]) > apart
-        while left.any() and len(found) < n:
-            found.append(int(np.argmax(np.where(left, change, -1.0))))
-            left &= np.abs(seen.energy - seen.energy[found[-1]]) > apart
-    return sorted(found, key=lambda column: float(seen.energy[column]))
+        while left.any() and len(columns) < n:
+            columns.append(int(np.argmax(np.where(left, change, -1.0))))
+            left &= np.abs(seen.energy - seen.energy[columns[-1]]) > apart
+    return sorted(columns, key=lambda column: float(seen.energy[column]))
 
 
 def _evenly(size: int, n: int) -> list[int]:
@@ -250,21 +250,21 @@ def _check_known(data: Array, fit: Array, places: Array) -> None:
         raise PlotError(f"all points {which} are masked: there are no data, and no fit to them")
 
 
-def nearest(axis: Array, given: Sequence[float] | float, of: str = "energy") -> list[int]:
+def nearest(axis: Array, wanted: Sequence[float] | float, of: str = "energy") -> list[int]:
     """The places of these values on an axis; none is more than a step of it beyond its ends."""
-    what, many = ("trace", "energies") if of == "energy" else ("spectrum", "times")
+    curve, many = ("trace", "energies") if of == "energy" else ("spectrum", "times")
     steps = np.abs(np.diff(axis))
     first, last = (float(steps[end]) if steps.size else 0.0 for end in (0, -1))
     below, beyond = (first, last) if axis[0] <= axis[-1] else (last, first)
-    found = []
-    values = np.atleast_1d(np.asarray(given, dtype=np.float64)).tolist()
+    places = []
+    values = np.atleast_1d(np.asarray(wanted, dtype=np.float64)).tolist()
     if not values:
         raise PlotError(f"{many} is empty; name some, or leave it out for some that are chosen")
     for value in values:
         if not axis.min() - below <= value <= axis.max() + beyond:
             raise PlotError(
-                f"there is no {what} at {value:g}: the fit window has {axis.min():g} to "
+                f"there is no {curve} at {value:g}: the fit window has {axis.min():g} to "
                 f"{axis.max():g}"
             )
-        found.append(int(np.argmin(np.abs(axis - value))))
-    return found
+        places.append(int(np.argmin(np.abs(axis - value))))
+    return places

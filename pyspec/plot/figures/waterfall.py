@@ -120,27 +120,27 @@ def usual_ranges(curves: Array, fits: Array | None = None) -> Array:
     A spike is further out than SPIKE times the range of a curve without its outermost 1 %, and than
     that of most curves. What is there in another curve too, or in the fit, is a narrow line.
     """
-    found = np.full((len(curves), 2), np.nan)
-    inner = found.copy()
+    ranges = np.full((len(curves), 2), np.nan)
+    inner = ranges.copy()
     for index, curve in enumerate(curves):
         ordered = np.sort(finite_of(curve))
         if ordered.size:
             left_out = -(-ordered.size // 100) if ordered.size > 4 else 0
-            found[index] = ordered[0], ordered[-1]
+            ranges[index] = ordered[0], ordered[-1]
             inner[index] = ordered[left_out], ordered[-1 - left_out]
-    whole = np.ptp(found, axis=1)
-    known = np.sort(whole[np.isfinite(whole)])
-    if not known.size:
-        return found
-    far = SPIKE * np.maximum(np.ptp(inner, axis=1), known[(known.size - 1) // 2])
+    whole = np.ptp(ranges, axis=1)
+    spans = np.sort(whole[np.isfinite(whole)])
+    if not spans.size:
+        return ranges
+    far = SPIKE * np.maximum(np.ptp(inner, axis=1), spans[(spans.size - 1) // 2])
     spikes = np.maximum(curves - inner[:, 1:], inner[:, :1] - curves) > far[:, None]
     spikes &= np.count_nonzero(spikes, axis=0) == 1
     usual = np.array([_range(curve[~spike]) for curve, spike in zip(curves, spikes, strict=True)])
     if fits is not None:
-        for own, whole, fit in zip(usual, found, fits, strict=True):
+        for own, whole, fit in zip(usual, ranges, fits, strict=True):
             ends = np.minimum(np.maximum(_range(fit), whole[0]), whole[1])
             own[:] = np.fmin(own[0], ends[0]), np.fmax(own[1], ends[1])
-    return usual if np.nanmax(np.ptp(usual, axis=1)) > 0 else found
+    return usual if np.nanmax(np.ptp(usual, axis=1)) > 0 else ranges
 
 
 def _range(values: Array) -> tuple[float, float]:
@@ -207,8 +207,8 @@ def _level(ax: Axes, x: Array, curve: Array) -> float:
 
 def _name_curves(ax: Axes, levels: Array, names: list[str], step: float) -> None:
     """The name of each curve at its level; one without values stands as the others do."""
-    known = levels[np.isfinite(levels)]
-    levels = np.where(np.isfinite(levels), levels, np.median(known) if known.size else 0.0)
+    finite = levels[np.isfinite(levels)]
+    levels = np.where(np.isfinite(levels), levels, np.median(finite) if finite.size else 0.0)
     for index, name in enumerate(names):
         ax.annotate(
             name, (ax.get_xlim()[1], levels[index] + index * step), (5, 0),

@@ -71,9 +71,9 @@ def fit_parts(
     shown = len(files) or 1  # the pictures that stand above the numbers
     return [
         section("", _summary(result, alone)),
-        *(section(*one) for one in pictures[:shown]),
+        *(section(*picture) for picture in pictures[:shown]),
         section("Parameters", parameters_table(result)),
-        *(section(*one) for one in pictures[shown:]),
+        *(section(*picture) for picture in pictures[shown:]),
         section(f"Correlations above {NOTABLE:g}", correlations_table(result)),
         section("Fit", facts_list(_settings(result, alone)), "half"),
         *(
@@ -136,24 +136,24 @@ def _pictures(result: FitResult, config: PlotConfig, named: Look) -> list[tuple[
     try:
         options: Look = {**named, "config": config}
         figure = plot_fit(result, **options)
-        found = [("Data and fit", image(figure, "data and fit"), "")]
+        pictures = [("Data and fit", image(figure, "data and fit"), "")]
         if result.data.ndim == 2:
             titled = unnamed.copy(title="some spectra with their fits")
             figure = plot_stack(result, n=7, config=titled)
-            found.append(("Spectra", image(figure, "some spectra with their fits"), "half"))
+            pictures.append(("Spectra", image(figure, "some spectra with their fits"), "half"))
             figure = plot_traces(result, config=unnamed)
-            found.append(("Traces", image(figure, "some traces with their fits"), "half"))
+            pictures.append(("Traces", image(figure, "some traces with their fits"), "half"))
             if any(par.dynamics is not None for par in result.model.parameters.values()):
                 figure = plot_moving(result, config=plain.copy(title="with one standard error"))
                 shown = image(figure, "parameters over time")
-                found.append(("Parameters over time", shown, "half"))
+                pictures.append(("Parameters over time", shown, "half"))
         if result.amplitudes is not None:
-            found += _of_free_amplitudes(result, result.amplitudes, plain)
+            pictures += _of_free_amplitudes(result, result.amplitudes, plain)
         shown = image(_histogram(result, plain), "distribution of the residual")
-        found.append(("Residual", shown, "half"))
+        pictures.append(("Residual", shown, "half"))
     except Exception as error:  # the numbers of the page need no pictures
         return [("Data and fit", f"<p>No pictures: {escape(str(error))}</p>", "")]
-    return found
+    return pictures
 
 
 def _of_free_amplitudes(
@@ -162,15 +162,15 @@ def _of_free_amplitudes(
     """Pictures of what was free, of the states of kinetic schemes, and of what is left."""
     word = {"energy": "spectra", "time": "traces"}[linear.axis]
     shown = image(plot_amplitudes(result, config=config), "free amplitudes")
-    found = [(f"Free {word}, with one standard error", shown, "")]
+    pictures = [(f"Free {word}, with one standard error", shown, "")]
     for scheme in linear.kinetics:
         figure = plot_species(result, scheme=scheme, config=config)
         title = f"{scheme}: spectra of the states, of the decays and of the evolution"
-        found.append((title, image(figure, title), ""))
+        pictures.append((title, image(figure, title), ""))
     if result.residual.ndim == 2 and result.residual.size <= MOST_DECOMPOSED:
         figure = plot_svd(result, config=config)
-        found.append(("Singular vectors", image(figure, "singular vectors"), ""))
-    return found
+        pictures.append(("Singular vectors", image(figure, "singular vectors"), ""))
+    return pictures
 
 
 def _histogram(result: Fit, config: PlotConfig) -> Figure:
@@ -178,8 +178,8 @@ def _histogram(result: Fit, config: PlotConfig) -> Figure:
     declared, else of the residual's own width."""
     seen = view_of(result, config.copy(full_range=False, show_init=False))
     unit = "rms" if seen.sigma is None else "sigma"
-    found: Residual = residual_of(seen, result, config.copy(residual_unit=unit))
-    values = found.values[np.isfinite(found.values)]
+    residual: Residual = residual_of(seen, result, config.copy(residual_unit=unit))
+    values = residual.values[np.isfinite(residual.values)]
     sheet = Sheet()
     with sheet.style():
         ax = sheet.panel((5.2, 2.5), config)
@@ -191,7 +191,7 @@ def _histogram(result: Fit, config: PlotConfig) -> Figure:
         ax.hist(inside, bins=bins.tolist(), density=True, color="#8fa3b5", label="residual")
         x = np.linspace(-reach, reach, 201)
         ax.plot(x, np.exp(-x * x / 2) / np.sqrt(2 * np.pi), color=FIT, lw=1.5, label="normal")
-        ax.set_xlabel(f"{found.label},   {found.note}")
+        ax.set_xlabel(f"{residual.label},   {residual.note}")
         ax.set_yticks([])
         ax.set_title(
             "where only noise is left, the bars follow the line", fontsize=9.0, color=MUTED
@@ -227,23 +227,23 @@ def parameters_table(result: FitResult) -> str:
 def correlations_table(result: FitResult) -> str:
     """The pairs above NOTABLE, the largest first."""
     names = list(result.problem.names)
-    found = []
+    pairs = []
     for i, first in enumerate(names):
         for second in names[i + 1 :]:
             value = result.correl.get(first, {}).get(second)
             if value is not None and np.isfinite(value) and abs(value) > NOTABLE:
-                found.append((first, second, float(value)))
-    if not found:
+                pairs.append((first, second, float(value)))
+    if not pairs:
         return "<p>None.</p>" if any(result.correl.values()) else "<p>Not known.</p>"
-    found.sort(key=lambda pair: -abs(pair[2]))
+    pairs.sort(key=lambda pair: -abs(pair[2]))
     lines = "".join(
         f"<tr><td>{escape(a)}</td><td>{escape(b)}</td><td>{value:+.3f}</td>"
         f'<td><span class="bar {"neg" if value < 0 else "pos"}" '
         f'style="width:{9 * (abs(value) - NOTABLE) / (1 - NOTABLE) + 0.2:.2f}rem"></span></td></tr>'
-        for a, b, value in found[:MAX_CORRELATIONS]
+        for a, b, value in pairs[:MAX_CORRELATIONS]
     )
     more = (
-        f"<p>and {len(found) - MAX_CORRELATIONS} more</p>" if len(found) > MAX_CORRELATIONS else ""
+        f"<p>and {len(pairs) - MAX_CORRELATIONS} more</p>" if len(pairs) > MAX_CORRELATIONS else ""
     )
     return f'<table class="correlations"><tbody>{lines}</tbody></table>{more}'
 
@@ -258,7 +258,7 @@ def _settings(result: FitResult, files: Sequence[FitResult]) -> list[tuple[str, 
     if result.started_from:
         facts.append(("started from", result.started_from))
     if result.starts:
-        agree = sum(one.agrees for one in result.starts)
+        agree = sum(start.agrees for start in result.starts)
         facts.append(("starts", f"{agree} of {len(result.starts)} agree"))
     numbers = [
         ("χ²", f"{result.chisqr:.8g}"),
@@ -337,10 +337,10 @@ def model_texts(model: Model) -> str:
 
 
 def versions() -> list[tuple[str, str]]:
-    found = dict(versions_of())
+    by_name = dict(versions_of())
     return [
-        ("pyspec", found["pyspec"]),
-        ("Python", found["python"]),
-        ("NumPy, SciPy, lmfit", ", ".join(found[name] for name in ("numpy", "scipy", "lmfit"))),
+        ("pyspec", by_name["pyspec"]),
+        ("Python", by_name["python"]),
+        ("NumPy, SciPy, lmfit", ", ".join(by_name[name] for name in ("numpy", "scipy", "lmfit"))),
         ("machine", f"{platform.system()} {platform.machine()}"),
     ]

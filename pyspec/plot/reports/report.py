@@ -95,9 +95,11 @@ def _subtitle(result: Fit) -> str:
         "baseline": "the baseline spectrum",
     }
     together = f"{len(files_of(result))} files together" if files_of(result) else ""
-    what = together or kinds.get(result.fit_type, "one spectrum" if result.data.ndim == 1 else "")
+    subject = together or kinds.get(
+        result.fit_type, "one spectrum" if result.data.ndim == 1 else ""
+    )
     when = datetime.now(timezone.utc).astimezone().strftime("%d %B %Y, %H:%M")
-    return "  ·  ".join(part for part in (f"Fit of {what}" if what else "", when) if part)
+    return "  ·  ".join(part for part in (f"Fit of {subject}" if subject else "", when) if part)
 
 
 def _badge(result: Fit) -> str:

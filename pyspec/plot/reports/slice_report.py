@@ -68,14 +68,16 @@ def _pictures(slices: SliceResults, config: PlotConfig) -> list[tuple[str, str, 
             slices.time, values, slices.stderr, source=slices,
             config=plain.copy(title="bars are one standard error"),
         )  # fmt: skip
-        found = [("Parameters over time", image(figure, "parameters over time"), "")]
-        found.append(("Data and fit", image(plot_fit(slices, config=config), "data and fit"), ""))
+        pictures = [("Parameters over time", image(figure, "parameters over time"), "")]
+        pictures.append(
+            ("Data and fit", image(plot_fit(slices, config=config), "data and fit"), "")
+        )
         titled = plain.copy(title="some spectra with their fits")
         figure = plot_stack(slices, n=7, config=titled)
-        found.append(("Spectra", image(figure, "some spectra with their fits"), "half"))
+        pictures.append(("Spectra", image(figure, "some spectra with their fits"), "half"))
     except Exception as error:  # the numbers of the page need no pictures
         return [("Data and fit", f"<p>No pictures: {escape(str(error))}</p>", "")]
-    return found
+    return pictures
 
 
 def _table(slices: SliceResults) -> str:

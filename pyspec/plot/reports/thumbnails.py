@@ -45,38 +45,40 @@ def small_page(path: Path, fits: Sequence[Small], title: str) -> None:
     counts = Counter(fit.state for fit in fits)
     words = ", ".join(f"{count} {state}" for state, count in counts.most_common())
     badge = badge_html(words, counts[GOOD] == len(fits))
-    body = "".join(_card(one) for one in fits)
-    said = f"{len(fits)} fits: data grey, fit blue, residual below"
-    page = PAGE.format(title=escape(title), css=CSS + STYLE, badge=badge, body=body, subtitle=said)
+    body = "".join(_card(fit) for fit in fits)
+    subtitle = f"{len(fits)} fits: data grey, fit blue, residual below"
+    page = PAGE.format(
+        title=escape(title), css=CSS + STYLE, badge=badge, body=body, subtitle=subtitle
+    )
     write_text(path, page)
 
 
-def _card(one: Small) -> str:
+def _card(fit: Small) -> str:
     """The picture of one fit with its name and state."""
-    head = f"<b>{escape(one.name)}</b> {badge_html(one.state, one.state == GOOD)}"
-    if one.result is None:
-        return f'<div class="small">{head}<p>{escape(one.error)}</p></div>\n'
-    lines = "".join(f"<p>{escape(line)}</p>" for line in one.lines)
+    head = f"<b>{escape(fit.name)}</b> {badge_html(fit.state, fit.state == GOOD)}"
+    if fit.result is None:
+        return f'<div class="small">{head}<p>{escape(fit.error)}</p></div>\n'
+    lines = "".join(f"<p>{escape(line)}</p>" for line in fit.lines)
     return (
-        f'<div class="small">{head}{_picture(one.result)}'
-        f"<p>reduced χ² {one.result.redchi:.4g}</p>{lines}</div>\n"
+        f'<div class="small">{head}{_picture(fit.result)}'
+        f"<p>reduced χ² {fit.result.redchi:.4g}</p>{lines}</div>\n"
     )
 
 
 def _picture(result: Fit) -> str:
     """Data, fit and residual of a spectrum; of a series those of the mean over time."""
-    data, fit = (np.asarray(one, np.float64) for one in (result.data, result.fit))
+    data, fit = (np.asarray(values, np.float64) for values in (result.data, result.fit))
     axis = np.asarray(result.time if is_trace(result) else result.energy, np.float64)
     if data.ndim == 2:
         data, fit = data.mean(axis=0), fit.mean(axis=0)
     n = min(data.size, fit.size, axis.size)
     x, data, fit = axis[:n], data[:n], fit[:n]
-    known = np.isfinite(data) & np.isfinite(fit)
-    if not known.any():
+    finite = np.isfinite(data) & np.isfinite(fit)
+    if not finite.any():
         return ""
-    low, high = float(data[known].min()), float(data[known].max())
+    low, high = float(data[finite].min()), float(data[finite].max())
     left = data - fit
-    size = float(np.abs(left[known]).max()) or 1.0
+    size = float(np.abs(left[finite]).max()) or 1.0
     top = 0.72 * HIGH
     curves = (
         (data, low, high, top, 0.0, "#9aa5b1", 2.5),
@@ -84,7 +86,7 @@ def _picture(result: Fit) -> str:
         (left, -size, size, HIGH - top - 6, top + 6, "#d55e00", 0.8),
     )
     drawn = "".join(
-        f'<polyline points="{_points(x[known], y[known], *place)}" fill="none" '
+        f'<polyline points="{_points(x[finite], y[finite], *place)}" fill="none" '
         f'stroke="{colour}" stroke-width="{width}"/>'
         for y, *place, colour, width in curves
     )

@@ -47,7 +47,7 @@ def said(path: Path, copy: Path | None = None) -> str:
     try:
         found = header.check_sealed(path, copy)
     except DamageError as error:
-        return error.what
+        return error.damage
     assert found == Header(3, len(CONTENT), DIGEST)
     return ""
 
