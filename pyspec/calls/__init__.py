@@ -1,10 +1,10 @@
 """Answers to calls that do not fit: what was perhaps meant, and what to write instead."""
 
 from pyspec.calls.answered import Suggesting, answered
-from pyspec.calls.given import frozen, is_whole, one_of, real, real_array, row_of, whole
+from pyspec.calls.arguments import frozen, is_whole, one_of, real, real_array, row_of, whole
 from pyspec.calls.named import Listed, Named, meant, no_item
 from pyspec.calls.outside import stack_outside
-from pyspec.calls.said import say
+from pyspec.calls.terminal import say
 
 __all__ = [
     "Listed",

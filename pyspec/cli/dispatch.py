@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _write_out_letters() -> None:
     """Letters that the terminal lacks are written out from here on: chi2 for χ². Bytes of names
     that are no UTF-8 are escapes, which JSON understands, too."""
-    from pyspec.calls.said import PLAIN
+    from pyspec.calls.terminal import PLAIN
 
     errors = PLAIN if lacks_letters() else "backslashreplace"
     for stream in (sys.stdout, sys.stderr):

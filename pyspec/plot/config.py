@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypedDict, TypeGuard
 
 import numpy as np
 
-from pyspec.calls.given import LARGEST, one_of
+from pyspec.calls.arguments import LARGEST, one_of
 from pyspec.errors import suggest
 from pyspec.plot.style import PlotError
 

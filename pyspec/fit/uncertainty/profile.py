@@ -34,7 +34,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import erf, erfinv, fdtr, fdtri
 
-from pyspec.calls.given import real_array
+from pyspec.calls.arguments import real_array
 from pyspec.errors import CallError, FitError, shortened, suggest
 from pyspec.fit.batch.points import sums_at_points
 from pyspec.fit.findings.finding import Finding, warn

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import Named, is_whole, meant
-from pyspec.calls.given import real_array
+from pyspec.calls.arguments import real_array
 from pyspec.errors import CallError, FitError, shortened
 from pyspec.fit.results.table import dataframe
 from pyspec.fit.uncertainty.autocorrelation import autocorrelation_times, too_short

@@ -1,4 +1,4 @@
-"""What a call was given, as numbers or a place in a list."""
+"""Arguments of a call, as numbers or a place in a list."""
 
 from __future__ import annotations
 
