@@ -88,6 +88,6 @@ class Outline:
 
 def _widths(components: Sequence[Component]) -> tuple[str, ...] | None:
     kernels = [component for component in components if component.op.kind == "KERNEL"]
-    if any(isinstance(one.op.own, Definition) or not one.parameters for one in kernels):
+    if any(isinstance(kernel.op.own, Definition) or not kernel.parameters for kernel in kernels):
         return None
     return tuple([kernel.parameters[0].name for kernel in kernels])

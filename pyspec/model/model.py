@@ -70,8 +70,8 @@ class Model(ModelTree, Suggesting):
         check_parameters(with_parts([*owned, *self.quantities]), complete=False)
 
     def __repr__(self) -> str:
-        given = (("energy", self.energy), ("time", self.time))
-        axes = [f"{what} {axis.size}" for what, axis in given if axis is not None]
+        axes_by_name = (("energy", self.energy), ("time", self.time))
+        axes = [f"{name} {axis.size}" for name, axis in axes_by_name if axis is not None]
         moved = sum(par.dynamics is not None for par in self.parameters.values())
         return (
             f"<Model {self.name!r}: {', '.join(c.name for c in self.components)}; "
@@ -145,9 +145,9 @@ class Model(ModelTree, Suggesting):
 
         Raises :class:`DataError` or :class:`ModelError` where it cannot; nothing is set then.
         """
-        found = guess_values(self, data)
-        self.set_values(found)
-        return found
+        values = guess_values(self, data)
+        self.set_values(values)
+        return values
 
     @answered
     def predict(
@@ -161,7 +161,7 @@ class Model(ModelTree, Suggesting):
         What sums over a grid (Shirley, kernels such as gaussCONV) is computed on the model's own
         axes and interpolated. Raises :class:`DataError` outside of these.
         """
-        parts = [one.taken(one.model.evaluate(backend)) for one in terms(self, energy, time)]
+        parts = [term.taken(term.model.evaluate(backend)) for term in terms(self, energy, time)]
         return np.asarray(sum(parts))
 
     @answered

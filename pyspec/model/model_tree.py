@@ -90,11 +90,11 @@ class ModelTree:
         what depends on the energy. Raises :class:`ModelError` for a circle, which it prints."""
         parameters = self.parameters
         check_parameters(parameters, complete=True)
-        known = {ENERGY: math.nan, **{n: float(par.value) for n, par in parameters.items()}}
+        numbers = {ENERGY: math.nan, **{n: float(par.value) for n, par in parameters.items()}}
         for par in resolution_order(parameters):
             assert par.formula is not None
-            known[par.name] = float(par.formula.evaluate(known))
-        return Named({name: known[name] for name in parameters})
+            numbers[par.name] = float(par.formula.evaluate(numbers))
+        return Named({name: numbers[name] for name in parameters})
 
     def resolution_order(self) -> list[Par]:
         """The parameters that follow expressions, each after those it refers to."""
@@ -120,14 +120,14 @@ AModel = TypeVar("AModel", bound=ModelTree)
 
 def with_parts(pars: Iterable[Par]) -> dict[str, Par]:
     """Parameters by name, each followed by those of its laws and of its profile."""
-    found: dict[str, Par] = {}
+    by_name: dict[str, Par] = {}
     for par in pars:
-        found[par.name] = par
+        by_name[par.name] = par
         if par.dynamics is not None:
-            found.update({law.name: law for law in par.dynamics.parameters})
+            by_name.update({law.name: law for law in par.dynamics.parameters})
         if par.profile is not None:
-            found.update({part.name: part for part in par.profile.parameters})
-    return found
+            by_name.update({part.name: part for part in par.profile.parameters})
+    return by_name
 
 
 def all_parameters(components: Iterable[Component], quantities: Sequence[Par]) -> dict[str, Par]:
@@ -165,9 +165,9 @@ class Copier:
 
     def par(self, par: Par) -> Par:
         """A parameter with what moves it."""
-        known: Par | None = self._memo.get(id(par))
-        if known is not None:
-            return known
+        copied: Par | None = self._memo.get(id(par))
+        if copied is not None:
+            return copied
         # Written out: a tenth of the time of copy.copy.
         new = self._memo[id(par)] = Par(
             par.name, par.argument, par.value, par.vary, par.scope, par.min, par.max,
@@ -181,7 +181,7 @@ class Copier:
 
     def components(self, components: Sequence[Component]) -> list[Component]:
         """Components with their parameters."""
-        memo, found = self._memo, []
+        memo, copies = self._memo, []
         for component in components:
             new: Component | None = memo.get(id(component))
             if new is None:
@@ -191,8 +191,8 @@ class Copier:
                     name=component.name, function=component.function, pars=pars,
                     where=component.where, subcycle=component.subcycle, owner=component.owner,
                 )  # fmt: skip
-            found.append(new)
-        return found
+            copies.append(new)
+        return copies
 
     def _moved(self, motion: Motion) -> Motion:
         """What moves a parameter, with copies of its components."""

@@ -22,8 +22,8 @@ def parts_of(
         raise ModelError(f"{name!r} cannot name a model; choose another name")
     ready = [component for component in components if isinstance(component, Component)]
     if len(ready) == len(components) and not isinstance(quantities, Mapping):
-        names = [one.name for one in ready]
-        twice = next((one for one in names if names.count(one) > 1), None)
+        names = [component.name for component in ready]
+        twice = next((other for other in names if names.count(other) > 1), None)
         if twice is not None:
             raise ModelError(
                 f"{name}: two components are called {twice}; write them in one model file or with "
@@ -36,7 +36,7 @@ def parts_of(
             f"{name}: give components of pyspec.components, with quantities by name, or those of "
             "a loaded model; not both"
         )
-    described = [one for one in components if not isinstance(one, Component)]
+    described = [component for component in components if not isinstance(component, Component)]
     given_by_name = quantities if isinstance(quantities, Mapping) else {}
     built, own = build_described(name, described, given_by_name)
     check_resolution(built)

@@ -16,13 +16,13 @@ Function: TypeAlias = Callable[..., Any]
 _HANDED: dict[str, Function] = {}
 
 
-def hand_in(what: str, function: Function) -> None:
-    """Makes `function` what :func:`handed` gives for `what`."""
-    _HANDED[what] = function
+def hand_in(name: str, function: Function) -> None:
+    """Makes `function` the one that :func:`handed` gives for `name`."""
+    _HANDED[name] = function
 
 
-def handed(what: str, room: str) -> Function:
+def handed(name: str, room: str) -> Function:
     """The function that was handed in. Raises :class:`ModelError` before its room is imported."""
-    if what not in _HANDED:
+    if name not in _HANDED:
         raise ModelError(f"nothing is loaded that answers this; import {room} first")
-    return _HANDED[what]
+    return _HANDED[name]

@@ -30,11 +30,11 @@ def part_of(model: Model, components: Sequence[Component], numbers: Mapping[str,
                 par.free, par.formula, par.vary, par.scope = None, None, False, "static"
                 par.value = numbers[par.name]
     others = [*referred, *whole.quantities]
-    known = with_parts(others)
-    used = used_names((par for component in kept for par in component.parameters), known)
-    found = [par for par in others if par.name in used]
-    brought = with_parts(found)  # with their laws and profiles, of which some are used alone
-    found += [known[name] for name in known if name in used and name not in brought]
-    part = Model(whole.name, kept, quantities=found)
+    by_name = with_parts(others)
+    used = used_names((par for component in kept for par in component.parameters), by_name)
+    quantities = [par for par in others if par.name in used]
+    brought = with_parts(quantities)  # with their laws and profiles, of which some are used alone
+    quantities += [by_name[name] for name in by_name if name in used and name not in brought]
+    part = Model(whole.name, kept, quantities=quantities)
     part.inputs = whole.inputs
     return part

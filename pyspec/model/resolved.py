@@ -13,38 +13,38 @@ from pyspec.model.tree import Component
 
 def resolution_of(components: Sequence[Component], component: Component) -> Component | None:
     """The resolution above a component, or None."""
-    above = takewhile(lambda one: one is not component, components)
-    return next((one for one in above if one.op.kind == "RESOLUTION"), None)
+    above = takewhile(lambda other: other is not component, components)
+    return next((other for other in above if other.op.kind == "RESOLUTION"), None)
 
 
 def as_seen(components: Sequence[Component]) -> list[Component]:
     """The components of a spectrum, in file order and without the resolution. Components below a
     resolution are replaced by the row of the table that holds their convolution. Backgrounds read
     the convolved spectrum, which equals the convolution of what they make."""
-    found = []
+    seen = []
     instrument: Component | None = None
     for component in components:
         if component.op.kind == "RESOLUTION":
             instrument = component
         elif instrument is None or component.op.spectrum_fed:
-            found.append(component)
+            seen.append(component)
         else:
             row = response(component.op, instrument.op)
             assert row is not None
             pars = response_arguments(component.op, row, component.pars, instrument.pars)
-            found.append(Component(component.name, row.name, tuple(pars), component.where))
-    return found
+            seen.append(Component(component.name, row.name, tuple(pars), component.where))
+    return seen
 
 
 def check_resolution(components: Sequence[Component]) -> None:
     """A spectrum has one resolution, above functions of which the convolution is known."""
-    found = [component for component in components if component.op.kind == "RESOLUTION"]
-    if len(found) > 1:
+    resolutions = [component for component in components if component.op.kind == "RESOLUTION"]
+    if len(resolutions) > 1:
         raise ModelError(
-            f"{found[1].where}: {found[1].name}: the model has {found[0].name} already; one "
-            "Gaussian of the SD sqrt(SD1^2 + SD2^2) does the same"
+            f"{resolutions[1].where}: {resolutions[1].name}: the model has {resolutions[0].name} "
+            "already; one Gaussian of the SD sqrt(SD1^2 + SD2^2) does the same"
         )
-    for instrument in found:
+    for instrument in resolutions:
         below = list(components)[list(components).index(instrument) + 1 :]
         for component in below:
             if component.op.spectrum_fed or response(component.op, instrument.op) is not None:

@@ -57,11 +57,11 @@ def terms(
     Raises :class:`DataError` for an axis that the model has not, and outside of its own axes where
     a component sums over them.
     """
-    for what, given, own in (("energy", energy, model.energy), ("time", time, model.time)):
-        if given is not None and what == "energy" and model.is_time_model:
+    for name, axis, own in (("energy", energy, model.energy), ("time", time, model.time)):
+        if axis is not None and name == "energy" and model.is_time_model:
             raise DataError(f"{model.name} is a trace against time, without energies; leave it out")
-        if given is None and own is None and (what == "energy") is not model.is_time_model:
-            raise DataError(f"{model.name} has no {what} axis; give {what}=")
+        if axis is None and own is None and (name == "energy") is not model.is_time_model:
+            raise DataError(f"{model.name} has no {name} axis; give {name}=")
     moves = model.is_time_model or any(par.dynamics for par in model.parameters.values())
     if time is not None and model.time is None and not moves:
         raise DataError(f"{model.name} is the model of one spectrum; leave time= out")
@@ -98,12 +98,12 @@ def _on(model: AModel, energy: Array | None, time: Array | None) -> AModel:
     placed = copy.deepcopy(model)
     moved: dict[str, Array] = {}
     needed = needed_inputs(model.components, quantities_of(model)) if model.inputs else {}
-    for what, own, new in (("energy", model.energy, energy), ("time", model.time, time)):
+    for along, own, new in (("energy", model.energy, energy), ("time", model.time, time)):
         for name, axis in needed.items():
-            if axis == what and name in model.inputs and _differ(own, new):
+            if axis == along and name in model.inputs and _differ(own, new):
                 assert new is not None
                 verb = f"{model.name}: the input {name!r} lies along"
-                moved[name] = _interpolated(model.inputs[name], *_steps(own, new, verb, what))
+                moved[name] = _interpolated(model.inputs[name], *_steps(own, new, verb, along))
     place(placed, energy, time, inputs=moved or None)
     return placed
 
@@ -114,9 +114,9 @@ def _without(model: AModel, fed: Sequence[Component]) -> AModel | None:
     rest = copy.deepcopy(model)
     names = {component.name for component in fed}
     gone = [component for component in rest.components if component.name in names]
-    rest.components = [one for one in rest.components if one.name not in names]
+    rest.components = [component for component in rest.components if component.name not in names]
     own = [par for component in gone for par in component.parameters]
-    shows = any(one.op.kind != "RESOLUTION" for one in rest.components)
+    shows = any(component.op.kind != "RESOLUTION" for component in rest.components)
     if not shows or any(par.profile is not None for par in own):
         return None
     rest.quantities = (*rest.quantities, *own)
@@ -127,11 +127,11 @@ def _differ(own: Array | None, new: Array | None) -> bool:
     return own is not None and new is not None and not np.array_equal(own, new)
 
 
-def _steps(own: Array | None, new: Array, who: str, what: str) -> tuple[Array, Array]:
+def _steps(own: Array | None, new: Array, who: str, name: str) -> tuple[Array, Array]:
     assert own is not None
     if new.min() < own.min() or new.max() > own.max():
         raise DataError(
-            f"{who} the {what} axis of the data, from {own.min():g} to {own.max():g}, "
+            f"{who} the {name} axis of the data, from {own.min():g} to {own.max():g}, "
             f"and is not known from {new.min():g} to {new.max():g}; stay within the first"
         )
     return own, new

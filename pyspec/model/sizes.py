@@ -122,8 +122,8 @@ def _unit(par: Par, component: Component) -> str:
     """The unit of a parameter as the op table has it. A function of the user has none there: its
     linear parameters are heights, and places are known by their names."""
     op = component.op
-    known = dict(zip(op.params, op.units, strict=False)).get(par.argument, "?")
-    if known == "?" or known.startswith("["):
+    unit = dict(zip(op.params, op.units, strict=False)).get(par.argument, "?")
+    if unit == "?" or unit.startswith("["):
         is_place = par.argument in ("t0", "x0", "xStart", "xStop")
         return "y" if par.argument in op.linear else "x" if is_place else "1"
-    return known
+    return unit

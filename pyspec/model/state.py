@@ -27,48 +27,48 @@ def state_of(model: ModelTree) -> State:
     # One long tuple is compared in less time than many short ones. What there are several of is
     # counted first, so that different structures never give the same words.
     pars: list[Par | None] = [*model.quantities]
-    found: list[Hashable] = [id(type(model)), model.name, len(pars)]
+    structure: list[Hashable] = [id(type(model)), model.name, len(pars)]
     numbers: list[float] = []
     cycles: list[int] = []
     texts: list[str] = []
     groups: list[Sequence[Component]] = [model.components]
     for components in groups:  # those that move parameters come after the others
-        found.append(len(components))
+        structure.append(len(components))
         for component in components:
             if component.subcycle:
                 cycles.append(component.subcycle)
             op = OPS.get(component.function) or component.op
-            found += (
+            structure += (
                 component.name, component.function, id(op), component.subcycle, component.where,
                 len(component.pars),
             )  # fmt: skip
             pars += component.pars
         for par in pars:
             if par is None:
-                found.append(None)
+                structure.append(None)
                 continue
-            found += par.name, par.argument, par.vary, par.scope, par.where, par.free
+            structure += par.name, par.argument, par.vary, par.scope, par.where, par.free
             numbers += par.value, par.min, par.max
             formula, law, own = par.formula, par.dynamics, par.profile
             if formula is None and law is None and own is None:
                 continue
-            found.append((None if formula is None else formula.text, law is None, own is None))
+            structure.append((None if formula is None else formula.text, law is None, own is None))
             if law is not None:
-                found += law.target, law.name, law.frequency, law.n_subcycles, law.where
+                structure += law.target, law.name, law.frequency, law.n_subcycles, law.where
                 texts.append(law.text)
                 groups.append(law.components)
             if own is not None:
-                found += own.target, own.name, own.where
+                structure += own.target, own.name, own.where
                 texts.append(own.text)
                 groups.append(own.components)
         pars.clear()
     time = None
     if model.time is not None:
         time = model.time.tobytes() if cycles else True
-    found += model.energy is None, time, 0 if model.aux is None else model.aux.size
+    structure += model.energy is None, time, 0 if model.aux is None else model.aux.size
     axes = id(model.energy), id(model.time), id(model.aux), id(model.aux_weights)
     inputs = tuple([(name, id(line)) for name, line in model.inputs.items()])
     labels, units = tuple(model.labels.items()), tuple(model.units.items())
     words = model.text, *texts, model.where, labels, units, tuple(model.elsewhere.items())
     # As bytes -0.0 is not 0.0, and NaN is NaN.
-    return tuple(found), (pack(f"{len(numbers)}d", *numbers), *axes, inputs, *words)
+    return tuple(structure), (pack(f"{len(numbers)}d", *numbers), *axes, inputs, *words)

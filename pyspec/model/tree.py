@@ -126,8 +126,8 @@ class Component(OfModel):
     @property
     def op(self) -> OpDef:
         """The function's row of the op table, or what stands in its place."""
-        known = OPS.get(self.function)
-        return op_of(self.function) if known is None else known
+        row = OPS.get(self.function)
+        return op_of(self.function) if row is None else row
 
     @property
     def parameters(self) -> tuple[Par, ...]:
@@ -212,12 +212,12 @@ class Profile:
     def parameters(self) -> tuple[Par, ...]:
         """All parameters of the profile functions, in file order, each followed by those of its
         own dynamics."""
-        found: list[Par] = []
+        pars: list[Par] = []
         for component in self.components:
             for par in component.parameters:
-                found.append(par)
-                found.extend(par.dynamics.parameters if par.dynamics is not None else ())
-        return tuple(found)
+                pars.append(par)
+                pars.extend(par.dynamics.parameters if par.dynamics is not None else ())
+        return tuple(pars)
 
 
 class Owned(NamedTuple):
@@ -235,10 +235,10 @@ def walk(components: Iterable[Component], quantities: Iterable[Par] = ()) -> Ite
         yield from walk((), component.parameters)
     for par in quantities:
         for part in (par.dynamics, par.profile):
-            for one in walk(part.components) if part is not None else ():
-                yield one if one.target is not None else Owned(one.component, par, part)
+            for owned in walk(part.components) if part is not None else ():
+                yield owned if owned.target is not None else Owned(owned.component, par, part)
 
 
 def ops_of(components: Sequence[Component], quantities: Sequence[Par] = ()) -> list[OpDef]:
     """The functions of components, and of what moves their parameters and these quantities."""
-    return [one.component.op for one in walk(components, quantities)]
+    return [owned.component.op for owned in walk(components, quantities)]

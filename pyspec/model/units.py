@@ -17,30 +17,30 @@ def parameter_units(model: ModelTree, units: Mapping[str, str]) -> dict[str, str
     units of the parameter that they move and of the times. A quantity that parameters take
     unchanged has their unit if they agree.
     """
-    found: dict[str, str] = {}
-    _add(found, walk(model.components), units)
+    by_name: dict[str, str] = {}
+    _add(by_name, walk(model.components), units)
     own = {par.name: par for par in model.quantities}
     taken: dict[str, set[str]] = {}
     for par in model.parameters.values():
         if par.name not in own and par.formula is not None:
             whole = par.formula.text.strip()
-            taken.setdefault(whole, set()).add(found.get(par.name, ""))
+            taken.setdefault(whole, set()).add(by_name.get(par.name, ""))
     for name in own:
         agreed = taken.get(name, set())
-        found[name] = agreed.pop() if len(agreed) == 1 else ""
-    _add(found, walk((), model.quantities), units)
-    return found
+        by_name[name] = agreed.pop() if len(agreed) == 1 else ""
+    _add(by_name, walk((), model.quantities), units)
+    return by_name
 
 
-def _add(found: dict[str, str], owned: Iterable[Owned], units: Mapping[str, str]) -> None:
+def _add(by_name: dict[str, str], owned: Iterable[Owned], units: Mapping[str, str]) -> None:
     """Those of the parameters of components; the unit of what these move is known."""
     for component, target, _ in owned:
         op = component.op
-        value = units.get("data", "") if target is None else found[target.name]
+        value = units.get("data", "") if target is None else by_name[target.name]
         words = op.units or ("?",) * len(op.params)
         for par, word in zip(component.pars, words, strict=True):
             if par is not None:
-                found[par.name] = unit_text(word, units.get(op.domain.lower(), ""), value)
+                by_name[par.name] = unit_text(word, units.get(op.domain.lower(), ""), value)
 
 
 def unit_text(word: str, axis: str, value: str) -> str:
@@ -52,20 +52,20 @@ def unit_text(word: str, axis: str, value: str) -> str:
     if word.startswith("["):
         return word[1:-1]
     above, _, below = word.partition("/")
-    known = {"x": axis, "y": value, "1": "1", "K": "K", "rad": "rad", "?": ""}
+    units = {"x": axis, "y": value, "1": "1", "K": "K", "rad": "rad", "?": ""}
     factors, divisors = (
-        [_power(*part.partition("^")[::2], known) for part in parts.split()]
+        [_power(*part.partition("^")[::2], units) for part in parts.split()]
         for parts in (above, below)
     )
     if not all(factors + divisors) or (factors == ["1"] and not divisors):
         return ""
     if len(factors + divisors) == 1 and "^" not in word:
-        return known[above]
+        return units[above]
     return "/".join([" ".join(factors), *divisors])
 
 
-def _power(base: str, power: str, known: Mapping[str, str]) -> str:
-    unit = known[base]
+def _power(base: str, power: str, units: Mapping[str, str]) -> str:
+    unit = units[base]
     plain = f"({unit})" if unit and unit != "1" and not unit.isalpha() else unit
     if power == "0.5":
         return plain and f"√{plain}"

@@ -26,16 +26,16 @@ _EXAMPLE = "'GLP_01_x0: {dynamics: [law_name]}'"
 
 def read_attached(file: Source, section: Entry | None, models: list[str]) -> dict[str, Mapping]:
     """What the section says, by model. Raises :class:`ModelError` for a model that is not there."""
-    found: dict[str, Mapping] = {}
+    bodies: dict[str, Mapping] = {}
     if section is None:
-        return found
-    given = entries_of(file, section[1], ATTACHED, models, "there is no model")
-    for name, (key, node) in given.items():
+        return bodies
+    entries = entries_of(file, section[1], ATTACHED, models, "there is no model")
+    for name, (key, node) in entries.items():
         if not isinstance(node, Mapping):
             place = f"{file.at(key.line)}: {ATTACHED}.{name}"
             raise ModelError(f"{place}: holds parameters by name, such as {_EXAMPLE}")
-        found[name] = node
-    return found
+        bodies[name] = node
+    return bodies
 
 
 def attach(file: Source, model: Model, body: Mapping, find: Callable[[str], Entry]) -> None:
@@ -48,21 +48,21 @@ def attach(file: Source, model: Model, body: Mapping, find: Callable[[str], Entr
         if not isinstance(node, Mapping):
             raise ModelError(f"{place}: write what moves the parameter, such as {_EXAMPLE}")
         owner = f"{ATTACHED}.{model.name}.{key.text}"
-        given = entries_of(file, node, owner, _KEYS, "what is attached has no")
-        if "profile" in given:
-            names = _words(given["profile"][1], place, "profile")
+        entries = entries_of(file, node, owner, _KEYS, "what is attached has no")
+        if "profile" in entries:
+            names = _words(entries["profile"][1], place, "profile")
             model.add_profile(key.text, build_profile(file, find(names[0]), key.text))
-        if "dynamics" in given:
-            laws = [find(name) for name in _words(given["dynamics"][1], place, "dynamics")]
-            frequency = read_number(given["frequency"][1]) if "frequency" in given else -1.0
+        if "dynamics" in entries:
+            laws = [find(name) for name in _words(entries["dynamics"][1], place, "dynamics")]
+            frequency = read_number(entries["frequency"][1]) if "frequency" in entries else -1.0
             if frequency is None:
                 raise ModelError(f"{place}: frequency must be a number")
             model.add_dynamics(key.text, build_dynamics(file, laws, key.text, frequency))
 
 
-def _words(node: Node, place: str, what: str) -> list[str]:
+def _words(node: Node, place: str, kind: str) -> list[str]:
     items = node.items if isinstance(node, Sequence) else (node,)
     words = [item.text for item in items if isinstance(item, Scalar) and item.text]
-    if not words or len(words) != len(items) or (what == "profile" and len(words) > 1):
-        raise ModelError(f"{place}: {what} must be the name of a model, or for dynamics a list")
+    if not words or len(words) != len(items) or (kind == "profile" and len(words) > 1):
+        raise ModelError(f"{place}: {kind} must be the name of a model, or for dynamics a list")
     return words

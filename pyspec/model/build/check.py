@@ -77,15 +77,15 @@ def check_names(parameters: Mapping[str, Par], complete: bool) -> None:
             target = _awaited(name, parameters)
             if target is not None and not complete:
                 continue
-            known = list(parameters)
+            names = list(parameters)
             for owner in parameters:  # local names of a dynamics model are known too
                 if par.name.startswith(f"{owner}_"):
                     own = [other for other in parameters if other.startswith(f"{owner}_")]
-                    known += [other.removeprefix(f"{owner}_") for other in own]
+                    names += [other.removeprefix(f"{owner}_") for other in own]
             remedy = (
                 f"; it comes with dynamics of {target}: add those first"
                 if target is not None
-                else similar(name, known) or f"; there are {', '.join(parameters)}"
+                else similar(name, names) or f"; there are {', '.join(parameters)}"
             )
             raise ModelError(
                 f"{par.place}: expression {par.expr!r} names an unknown parameter {name!r}{remedy}"
@@ -180,7 +180,7 @@ def resolution_order(parameters: Mapping[str, Par]) -> list[Par]:
 
 def movers(name: str, parameters: Mapping[str, Par], how: str = DYNAMICS) -> list[str]:
     """The parameters with dynamics, or a profile, on which `name` depends, itself included."""
-    found: list[str] = []
+    moving: list[str] = []
     seen: set[str] = set()
     waiting = [name]
     while waiting:
@@ -190,10 +190,10 @@ def movers(name: str, parameters: Mapping[str, Par], how: str = DYNAMICS) -> lis
             continue
         seen.add(current)
         if getattr(par, how) is not None:
-            found.append(current)
+            moving.append(current)
         if par.formula is not None:
             waiting.extend(reversed(par.formula.names))
-    return found
+    return moving
 
 
 def check_laws(parameters: Mapping[str, Par]) -> None:
@@ -203,14 +203,14 @@ def check_laws(parameters: Mapping[str, Par]) -> None:
     moves = {DYNAMICS: ("change in time", "dynamics"), PROFILE: ("differ along aux", "a profile")}
     for owner in parameters.values():
         laws = [(par, DYNAMICS, "a time law") for par in getattr(owner.dynamics, "parameters", ())]
-        laws += [(par, PROFILE, what) for par, _, what in laws]
+        laws += [(par, PROFILE, role) for par, _, role in laws]
         own = getattr(owner.profile, "parameters", ())
-        for par, how, what in [*laws, *((par, PROFILE, "a profile") for par in own)]:
+        for par, how, role in [*laws, *((par, PROFILE, "a profile") for par in own)]:
             for source in movers(par.name, parameters, how)[:1]:
                 depends = f" = {par.expr!r}" if par.expr else ""
                 verb, cause = moves[how]
                 raise ModelError(
-                    f"{par.place}: {par.name}{depends} belongs to {what} and must not {verb}, but "
+                    f"{par.place}: {par.name}{depends} belongs to {role} and must not {verb}, but "
                     f"it depends on {source}, which has {cause}; refer to a parameter without, or "
                     f"remove {cause} of {source}"
                 )

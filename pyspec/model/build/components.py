@@ -104,8 +104,8 @@ def _op(file: Source, key: Scalar, domain: str) -> OpDef:
             f"{place}: is a kinetic scheme, a law of time, and cannot stand in {kind}; put it in a "
             "model of laws"
         )
-    known = [row.name for row in there.values() if row.domain == domain and not row.derived]
-    known += file.schemes if domain == "TIME" else ()
+    choices = [row.name for row in there.values() if row.domain == domain and not row.derived]
+    choices += file.schemes if domain == "TIME" else ()
     if op is not None and op.derived:
         law, irf = op.name.rsplit("_", 1)
         raise ModelError(
@@ -113,14 +113,14 @@ def _op(file: Source, key: Scalar, domain: str) -> OpDef:
         )
     if op is None:
         named = [row.name for row in there.values() if not row.derived]
-        near = similar(key.text, known) or similar(key.text, named)
+        near = similar(key.text, choices) or similar(key.text, named)
         raise ModelError(
-            f"{place}: unknown component {key.text!r}{near} (there are {', '.join(known)})"
+            f"{place}: unknown component {key.text!r}{near} (there are {', '.join(choices)})"
         )
     if op.domain != domain:
         kind = {"ENERGY": "an energy model", "TIME": "a dynamics model", "AUX": "a profile"}[domain]
-        what = _ELSEWHERE["KERNEL" if op.kind in ("KERNEL", "IRF") else op.domain]
-        raise ModelError(f"{place}: {op.name} {what}; {kind} takes {', '.join(known)}")
+        elsewhere = _ELSEWHERE["KERNEL" if op.kind in ("KERNEL", "IRF") else op.domain]
+        raise ModelError(f"{place}: {op.name} {elsewhere}; {kind} takes {', '.join(choices)}")
     return op
 
 
@@ -132,15 +132,15 @@ def _component(file: Source, key: Scalar, node: Node, op: OpDef, name: str) -> C
     if not op.params and (is_null(node) or (isinstance(node, Mapping) and not node.items)):
         return Component(name, _identity(op), (), where)
     if not isinstance(node, Mapping):
-        what = "has no parameters" if is_null(node) else "must hold parameters by name"
+        problem = "has no parameters" if is_null(node) else "must hold parameters by name"
         example = f"'{op.params[0]}: [value, True]'" if op.params else "nothing"
         remedy = f"; {op.name} needs {needed}; write {example} in a line below"
         if isinstance(node, Scalar) and ":" in node.text:
             remedy = "; put a space after each colon"
-        raise ModelError(f"{where}: {name}: {what}{remedy}")
+        raise ModelError(f"{where}: {name}: {problem}{remedy}")
     pars: dict[str, Par] = {}
-    given = entries_of(file, node, name, op.params, f"{op.name} has no parameter")
-    for word, (par_key, spec) in given.items():
+    entries = entries_of(file, node, name, op.params, f"{op.name} has no parameter")
+    for word, (par_key, spec) in entries.items():
         pars[word] = Par(f"{name}_{word}", word, where=file.at(par_key.line))
         fill(pars[word], spec, *op.default_bounds(word))
     missing = [param for param in op.params[: op.n_required] if param not in pars]

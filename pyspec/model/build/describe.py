@@ -68,10 +68,10 @@ class Description:
         by_place = dict(zip(params, values, strict=False))
         for name in by_place.keys() & named.keys():
             raise ModelError(f"{function}.{name}: given twice; give it by name or by place")
-        given = by_place | named  # the model says which are missing, or unknown
-        order = [name for name in (*params, *named) if name in given]
+        arguments = by_place | named  # the model says which are missing, or unknown
+        order = [name for name in (*params, *named) if name in arguments]
         checked = tuple(
-            [(n, checked_value(given[n], f"{function}.{n}")) for n in dict.fromkeys(order)]
+            [(n, checked_value(arguments[n], f"{function}.{n}")) for n in dict.fromkeys(order)]
         )
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "arguments", checked)
@@ -128,8 +128,8 @@ class Instrument(Description):
         return Instrument, tuple(row for _, row in self.arguments)
 
 
-def _row(values: npt.ArrayLike, what: str) -> tuple[float, ...]:
-    place = f"{MEASURED_IRF}.{what}"
+def _row(values: npt.ArrayLike, name: str) -> tuple[float, ...]:
+    place = f"{MEASURED_IRF}.{name}"
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise ModelError(f"{place}: is {shortened(values)}; give a list or an array of numbers")
     return tuple([_real(value, place) for value in values])
@@ -181,20 +181,20 @@ def number(value: object, low: object, high: object, *, scope: str, place: str) 
     """A :class:`Number` of real numbers; the model checks them against each other. Raises
     ModelError."""
     ends = [
-        None if end is None else _real(end, f"{place}: {what}")
-        for what, end in (("min", low), ("max", high))
+        None if end is None else _real(end, f"{place}: {label}")
+        for label, end in (("min", low), ("max", high))
     ]
     return Number(_real(value, f"{place}: the value"), ends[0], ends[1], scope)
 
 
-def _real(value: object, what: str) -> float:
-    found = given_number(value)
-    if math.isnan(found):
+def _real(value: object, label: str) -> float:
+    number = given_number(value)
+    if math.isnan(number):
         raise ModelError(
-            f"{what} is {shortened(value)}, not a number; write a number, or a tuple "
+            f"{label} is {shortened(value)}, not a number; write a number, or a tuple "
             "(value, min, max)"
         )
-    return found
+    return number
 
 
 @dataclass(frozen=True)
@@ -219,8 +219,8 @@ def build_described(
                 f"{name}: {shortened(component)} is no component; write components of "
                 "pyspec.components, such as Offset(10)"
             )
-    known = rows()
-    domains = {known[one.function].domain for one in components}
+    functions = rows()
+    domains = {functions[component.function].domain for component in components}
     domain = "TIME" if domains == {"TIME"} else "ENERGY"
     built = build_components(source, _body(components), domain, "")
     if domain == "TIME":
@@ -252,7 +252,7 @@ def entry(value: Value) -> Node:
         assert node is not None
         return node
     if isinstance(value, tuple):
-        return Sequence(tuple(Scalar(repr(one), True, 0) for one in value), 0)
+        return Sequence(tuple(Scalar(repr(number), True, 0) for number in value), 0)
     if isinstance(value, Expression):
         return Sequence((Scalar(value.text, False, 0),), 0)
     words = [number_text(value.value), FLAGS.get(value.scope, value.scope)]

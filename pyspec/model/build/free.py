@@ -31,42 +31,42 @@ _KEYS = ("free", "min", "zero", "vary")
 
 def read_free(node: Mapping, place: str) -> Free:
     """``{free: energy, min: 0, zero: [[300, 350]]}``. Raises :class:`ModelError`."""
-    given: dict[str, Node] = {}
+    entries: dict[str, Node] = {}
     for key, value in node.items:
         if key.text not in _KEYS:
             raise ModelError(
                 f"{place}: unknown word {key.text!r}{suggest(key.text, list(_KEYS))}; a free "
                 "amplitude is written {free: energy}, with min: 0 or zero: [[begin, end]]"
             )
-        given[key.text] = value
-    axis = getattr(given.get("free"), "text", "")
+        entries[key.text] = value
+    axis = getattr(entries.get("free"), "text", "")
     if axis not in AXES.values():
         raise ModelError(
             f"{place}: free must be energy or time; write {{free: energy}} for a spectrum, "
             "{free: time} for a trace"
         )
-    if "min" in given and bound_of(given["min"], place, "min") != 0.0:
+    if "min" in entries and bound_of(entries["min"], place, "min") != 0.0:
         raise ModelError(f"{place}: the only bound of a free amplitude is min: 0")
-    shared = "vary" in given
-    if shared and getattr(given["vary"], "text", "") != "project":
+    shared = "vary" in entries
+    if shared and getattr(entries["vary"], "text", "") != "project":
         raise ModelError(
             f"{place}: a free amplitude varies at each {axis}; write vary: project for one that "
             "all files share, or leave vary out"
         )
-    ranges = _ranges(given["zero"], place) if "zero" in given else ()
-    return Free(axis, "min" in given, ranges, shared)
+    ranges = _ranges(entries["zero"], place) if "zero" in entries else ()
+    return Free(axis, "min" in entries, ranges, shared)
 
 
 def _ranges(node: Node, place: str) -> tuple[tuple[float, float], ...]:
-    found = []
-    for one in node.items if isinstance(node, Sequence) else ():
-        ends = [read_number(end) for end in one.items] if isinstance(one, Sequence) else []
+    ranges = []
+    for pair in node.items if isinstance(node, Sequence) else ():
+        ends = [read_number(end) for end in pair.items] if isinstance(pair, Sequence) else []
         if len(ends) != 2 or ends[0] is None or ends[1] is None or not ends[0] < ends[1]:
             raise ModelError(f"{place}: zero is a list of ranges, such as [[300, 350]]")
-        found.append((ends[0], ends[1]))
-    if not found:
+        ranges.append((ends[0], ends[1]))
+    if not ranges:
         raise ModelError(f"{place}: zero is a list of ranges, such as [[300, 350]]")
-    return tuple(found)
+    return tuple(ranges)
 
 
 def check_free(par: Par, op: OpDef, is_law_of_parameter: bool) -> None:
@@ -112,13 +112,13 @@ def free_parameters(parameters: ByName[str, Par]) -> dict[str, Par]:
     return {name: par for name, par in parameters.items() if par.free is not None}
 
 
-def refuse_free(label: str, parameters: ByName[str, Par], what: str) -> None:
-    """Raises :class:`FitError` where an amplitude is free, which `what` cannot find."""
+def refuse_free(label: str, parameters: ByName[str, Par], needs: str) -> None:
+    """Raises :class:`FitError` where an amplitude is free; `needs` is "slices need", say."""
     for name, par in free_parameters(parameters).items():
         assert par.free is not None
         raise FitError(
             f"{label}: {name} is free along {par.free.axis}, and found in a fit of all times, by "
-            f"fit_2d; {what} a model with a height of its own"
+            f"fit_2d; {needs} a model with a height of its own"
         )
 
 
@@ -129,17 +129,17 @@ def has_free_spectra(parameters: ByName[str, Par]) -> bool:
 
 def depending(parameters: ByName[str, Par], names: Collection[str]) -> frozenset[str]:
     """The parameters whose expressions refer to one of these names, or to one that does."""
-    found = frozenset[str]()
+    dependents = frozenset[str]()
     while True:
-        seen = found.union(names)
+        seen = dependents.union(names)
         more = {
             name
             for name, par in parameters.items()
             if par.formula is not None and not seen.isdisjoint(par.formula.names)
         }
-        if more == found:
-            return found
-        found = frozenset(more)
+        if more == dependents:
+            return dependents
+        dependents = frozenset(more)
 
 
 def dispersed(parameters: ByName[str, Par]) -> frozenset[str]:

@@ -37,8 +37,8 @@ def axis_of(op: OpDef) -> str:
 
 def quantities_of(model: ModelTree) -> list[Par]:
     """The quantities of a model that take part in it: some may move, and waiting ones do not."""
-    known = model.parameters if model.quantities else {}
-    return [par for par in model.quantities if par.name in known]
+    parameters = model.parameters if model.quantities else {}
+    return [par for par in model.quantities if par.name in parameters]
 
 
 def needed_inputs(
@@ -49,15 +49,15 @@ def needed_inputs(
 
     Raises :class:`ModelError` for one that two functions have along different axes.
     """
-    found: dict[str, tuple[str, str]] = {}
+    axes: dict[str, tuple[str, str]] = {}
     for op, name in read_inputs(components, quantities):
-        axis, first = found.setdefault(name, (axis_of(op), op.name))
+        axis, first = axes.setdefault(name, (axis_of(op), op.name))
         if axis != axis_of(op):
             raise ModelError(
                 f"the input {name!r} is along the {ALONG[axis]} in {first} and along the "
                 f"{ALONG[axis_of(op)]} in {op.name}; rename one of the two"
             )
-    return {name: axis for name, (axis, _) in found.items()}
+    return {name: axis for name, (axis, _) in axes.items()}
 
 
 def check_input(values: object, name: str) -> Array:
@@ -77,34 +77,34 @@ def check_input(values: object, name: str) -> Array:
 
 
 def file_inputs(
-    given: Mapping[str, object] | None, axes: Sequence[Array | None]
+    inputs: Mapping[str, object] | None, axes: Sequence[Array | None]
 ) -> dict[str, Array]:
     """What comes with the data of a file, before a model says along which axis each input lies.
 
     Raises :class:`DataError` for values that match none of the `axes`.
     """
     sizes = sorted({axis.size for axis in axes if axis is not None})
-    found = {name: check_input(values, name) for name, values in _by_name(given).items()}
-    for name, values in found.items():
+    checked = {name: check_input(values, name) for name, values in _by_name(inputs).items()}
+    for name, values in checked.items():
         if values.size not in sizes:
             points = " and ".join(str(size) for size in sizes) or "no"
             raise DataError(
                 f"the input {name!r} has {values.size} values, the axes have {points} points; give "
                 "one value for each point of its axis"
             )
-    return found
+    return checked
 
 
-def _by_name(given: object) -> Mapping[str, Array]:
-    if given is not None and not isinstance(given, Mapping):
-        raise DataError(f"inputs={shortened(given)}: give the values by name, {{'ref': values}}")
-    return given or {}
+def _by_name(inputs: object) -> Mapping[str, Array]:
+    if inputs is not None and not isinstance(inputs, Mapping):
+        raise DataError(f"inputs={shortened(inputs)}: give the values by name, {{'ref': values}}")
+    return inputs or {}
 
 
-def own_inputs(model: ModelTree, known: Mapping[str, Array]) -> dict[str, Array]:
+def own_inputs(model: ModelTree, inputs: Mapping[str, Array]) -> dict[str, Array]:
     """Those of the inputs of a file that a model reads."""
-    needed = needed_inputs(model.components, quantities_of(model)) if known else {}
-    return {name: known[name] for name in needed if name in known}
+    needed = needed_inputs(model.components, quantities_of(model)) if inputs else {}
+    return {name: inputs[name] for name in needed if name in inputs}
 
 
 def place(
@@ -129,51 +129,51 @@ def place(
 
 def _placed_inputs(
     model: ModelTree,
-    given: Mapping[str, object] | None,
+    new_inputs: Mapping[str, object] | None,
     energy: Array | None,
     time: Array | None,
     aux: Array | None,
 ) -> dict[str, Array]:
-    """The inputs of a model that is about to get new axes: its own and those `given`. Inputs along
+    """The inputs of a model that is about to get new axes: its own and `new_inputs`. Inputs along
     an axis that changes are dropped.
 
     Raises :class:`DataError` for values of the wrong shape, :class:`ModelError` for a name that no
     function of the model reads.
     """
-    if given is None and not model.inputs:
+    if new_inputs is None and not model.inputs:
         return {}
     needed = needed_inputs(model.components, quantities_of(model))
     old = {"energy": model.energy, "time": model.time, "auxiliary": model.aux}
     axes = {"energy": energy, "time": time, "auxiliary": aux}
-    found = {}
+    inputs = {}
     for name, values in model.inputs.items():
         before, now = old.get(needed.get(name, "")), axes.get(needed.get(name, ""))
         if before is None or now is None or before is now or np.array_equal(before, now):
-            found[name] = values
-    for name, values in _by_name(given).items():
+            inputs[name] = values
+    for name, values in _by_name(new_inputs).items():
         if name not in needed:
-            known = f"it reads {', '.join(needed)}" if needed else "it reads none"
+            hint = f"it reads {', '.join(needed)}" if needed else "it reads none"
             raise ModelError(
-                f"{model.name}: no function of the model reads an input {name!r}; {known}"
+                f"{model.name}: no function of the model reads an input {name!r}; {hint}"
                 f"{suggest(str(name), list(needed))}"
             )
-        found[name] = check_input(values, name)
-    for name, values in found.items():
+        inputs[name] = check_input(values, name)
+    for name, values in inputs.items():
         axis = axes.get(needed.get(name, ""))
         if axis is not None and axis.size != values.size:
             raise DataError(
                 f"{model.name}: the input {name!r} has {values.size} values, the {needed[name]} "
                 f"axis {axis.size} points; give one value for each"
             )
-    return found
+    return inputs
 
 
 def function_of(op: OpDef, inputs: Mapping[str, Array]) -> Callable[..., Any]:
     """The NumPy reference of a function, ``f(x, *params)``, with its inputs filled in."""
     names = inputs_of(op)
     own = reference(op)
-    given = {name: inputs[name] for name in names if name in inputs}
-    return partial(own, **given) if given else own
+    keywords = {name: inputs[name] for name in names if name in inputs}
+    return partial(own, **keywords) if keywords else own
 
 
 def read_inputs(
@@ -195,23 +195,23 @@ def check_inputs(model: ModelTree, reads: Sequence[tuple[OpDef, str]] | None = N
             raise missing_input(model.name, op.name, name, axis_of(op), list(model.inputs))
 
 
-def refuse_misspelt(model: ModelTree, known: Mapping[str, object]) -> None:
+def refuse_misspelt(model: ModelTree, inputs: Mapping[str, object]) -> None:
     """Raises :class:`DataError` for an input without values, if the file has values of a name that
     the model does not read: "did you mean"."""
     reads = read_inputs(model.components, quantities_of(model))
-    unread = [name for name in known if name not in {one for _, one in reads}]
+    unread = [name for name in inputs if name not in {read for _, read in reads}]
     for op, name in reads:
-        if name not in known and name not in model.inputs and unread:
+        if name not in inputs and name not in model.inputs and unread:
             raise missing_input(model.name, op.name, name, axis_of(op), unread, "the file")
 
 
 def missing_input(
-    who: str, op_name: str, name: str, axis: str, known: Sequence[str], whose: str = ""
+    who: str, op_name: str, name: str, axis: str, others: Sequence[str], whose: str = ""
 ) -> DataError:
-    """What is said of an input without values; `known` are others, of `whose` file, say."""
-    hint = suggest(name, list(known))
-    if whose and known:
-        hint = f"; {whose} has {', '.join(map(repr, known))}, which this model does not read{hint}"
+    """What is said of an input without values; `others` have some, in `whose` file, say."""
+    hint = suggest(name, list(others))
+    if whose and others:
+        hint = f"; {whose} has {', '.join(map(repr, others))}, which this model does not read{hint}"
     return DataError(
         f"{who}: {op_name} reads the input {name!r}, one value for each of the {ALONG[axis]}, and "
         f"has none{hint}; give it by name, inputs={{{name!r}: values}}, to the File of the data "

@@ -31,15 +31,17 @@ class Seen(NamedTuple):
 
 def seen_by(components: Sequence[Component]) -> Seen:
     """Components of a dynamics model, divided at their instrument."""
-    first = next((k for k, one in enumerate(components) if one.op.kind == "IRF"), len(components))
+    first = next(
+        (k for k, component in enumerate(components) if component.op.kind == "IRF"), len(components)
+    )
     last = first
-    given = list(components)
-    for row in given[first:]:
-        same = row.function == given[first].function and row.subcycle == given[first].subcycle
-        if row is not given[first] and not (same and SHARE in row.op.params):
+    in_order = list(components)
+    for row in in_order[first:]:
+        same = row.function == in_order[first].function and row.subcycle == in_order[first].subcycle
+        if row is not in_order[first] and not (same and SHARE in row.op.params):
             break
         last += 1
-    return Seen(given[:first], given[first:last], given[last:])
+    return Seen(in_order[:first], in_order[first:last], in_order[last:])
 
 
 def argument(component: Component, name: str) -> Par | None:

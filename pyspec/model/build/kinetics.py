@@ -45,7 +45,7 @@ def read_schemes(file: Source, section: Entry | None) -> dict[str, Scheme]:
             f"{file.at(key.line)}: {KINETICS}: this section holds schemes by name, such as "
             f"{_EXAMPLE}"
         )
-    found: dict[str, Scheme] = {}
+    schemes: dict[str, Scheme] = {}
     for name, (word, node) in entries_of(file, body, KINETICS).items():
         place = f"{file.at(word.line)}: {KINETICS}.{name}"
         check_name(name, place)
@@ -53,8 +53,8 @@ def read_schemes(file: Source, section: Entry | None) -> dict[str, Scheme]:
             raise ModelError(f"{place}: this name is taken; choose another name")
         if not isinstance(node, Mapping):
             raise ModelError(f"{place}: holds steps and their rates, such as {_EXAMPLE}")
-        found[name] = _scheme(file, name, node, place)
-    return found
+        schemes[name] = _scheme(file, name, node, place)
+    return schemes
 
 
 def _scheme(file: Source, name: str, node: Mapping, place: str) -> Scheme:
@@ -64,12 +64,14 @@ def _scheme(file: Source, name: str, node: Mapping, place: str) -> Scheme:
         if key.text == START:
             if not isinstance(value, Mapping):
                 raise ModelError(f"{place}: start holds populations by state, such as {{A: 1}}")
-            given = entries_of(file, value, f"{KINETICS}.{name}.{START}")
-            start = [(state, _word(one, place)) for state, (_, one) in given.items()]
+            entries = entries_of(file, value, f"{KINETICS}.{name}.{START}")
+            start = [
+                (state, _word(population, place)) for state, (_, population) in entries.items()
+            ]
             continue
         at = f"{file.at(key.line)}: {KINETICS}.{name}"
         begin, _, end = (part.strip() for part in key.text.partition("->"))
-        begin, end = (_side(one, key.text, at) for one in (begin, end))
+        begin, end = (_side(side, key.text, at) for side in (begin, end))
         rate = _word(value, at)
         if read_number(value) is not None:
             raise ModelError(
@@ -88,13 +90,13 @@ def _scheme(file: Source, name: str, node: Mapping, place: str) -> Scheme:
 
 def _side(text: str, step: str, place: str) -> str:
     """The states on one side of a step, in the form that a scheme has."""
-    found = [one.strip() for one in text.split("+")] if text else []
-    if not all(found):
+    states = [state.strip() for state in text.split("+")] if text else []
+    if not all(states):
         raise ModelError(
             f"{place}: {step!r}: a state is missing beside '+'; a step of two is written "
             "'A + B -> C'"
         )
-    return AND.join(found)
+    return AND.join(states)
 
 
 def _word(node: Node, place: str) -> str:
@@ -122,22 +124,24 @@ def build_states(
     needed = f"{', '.join(scheme.parameters)}, {ONSET}"
     if not isinstance(node, Mapping):
         raise ModelError(f"{where}: {name}: has no parameters; it needs {needed}, and '{ALL}'")
-    known = [*scheme.parameters, ONSET, *scheme.states, ALL]
-    given = entries_of(file, node, name, known, f"{scheme.name} has no")
+    names = [*scheme.parameters, ONSET, *scheme.states, ALL]
+    entries = entries_of(file, node, name, names, f"{scheme.name} has no")
     shared = {
-        one: _par(file, name, one, given[one])
-        for one in (*scheme.parameters, ONSET)
-        if one in given
+        parameter: _par(file, name, parameter, entries[parameter])
+        for parameter in (*scheme.parameters, ONSET)
+        if parameter in entries
     }
-    missing = next((one for one in [*scheme.parameters, ONSET] if one not in shared), None)
+    missing = next(
+        (parameter for parameter in [*scheme.parameters, ONSET] if parameter not in shared), None
+    )
     if missing is not None:
         raise ModelError(f"{where}: {name}: {missing!r} is missing; {scheme.name} needs {needed}")
     components = []
     for state in scheme.states:
-        if state not in given and ALL not in given:
+        if state not in entries and ALL not in entries:
             continue
         op = op_of(scheme.text(state))
-        height = _par(file, f"{name}_{state}", HEIGHT, given.get(state, given.get(ALL)))
+        height = _par(file, f"{name}_{state}", HEIGHT, entries.get(state, entries.get(ALL)))
         own = shared | {HEIGHT: height}
         pars = tuple(own[param] for param in op.params)
         for par in pars:
@@ -149,7 +153,7 @@ def build_states(
             f"states of {', '.join(scheme.states)}"
         )
     used = {par.argument for component in components for par in component.parameters}
-    idle = next((one for one in scheme.parameters if one not in used), None)
+    idle = next((parameter for parameter in scheme.parameters if parameter not in used), None)
     if idle is not None:
         raise ModelError(
             f"{shared[idle].place}: no state that has an amplitude depends on {idle}; give a state "
@@ -178,7 +182,9 @@ def states_of(component: Component, components: Sequence[Component]) -> list[Com
         return []
     onset = component.parameters[-1]
     return [
-        one for one in components if scheme_of(one.op) == scheme and one.parameters[-1] is onset
+        other
+        for other in components
+        if scheme_of(other.op) == scheme and other.parameters[-1] is onset
     ]
 
 
@@ -204,11 +210,11 @@ def scheme_name(component: Component) -> str:
 
 def schemes_text(components: Iterable[Component]) -> str:
     """The section ``kinetics`` that these components need; "" for none."""
-    found = {scheme.name: scheme for c in components if (scheme := scheme_of(c.op)) is not None}
+    schemes = {scheme.name: scheme for c in components if (scheme := scheme_of(c.op)) is not None}
     lines = [f"{KINETICS}:"]
-    for scheme in found.values():
+    for scheme in schemes.values():
         lines.append(f"  {scheme.name}:")
         lines += [f"    {a} -> {b}: {k}" if b else f"    {a}: {k}" for a, b, k in scheme.steps]
         start = ", ".join(f"{state}: {value}" for state, value in scheme.start)
         lines.append(f"    {START}: {{{start}}}")
-    return "".join(f"{line}\n" for line in lines) if found else ""
+    return "".join(f"{line}\n" for line in lines) if schemes else ""

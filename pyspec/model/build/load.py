@@ -124,12 +124,12 @@ def load_dynamics(
     Raises :class:`ModelError` as :func:`load_models` does.
     """
     file = _read(source)
-    found = [file.find(one) for one in ([name] if isinstance(name, str) else name)]
-    if not found:
+    entries = [file.find(model_name) for model_name in ([name] if isinstance(name, str) else name)]
+    if not entries:
         raise ModelError(
             f"{file.source.name}: no dynamics model is named; name one, or a list of them"
         )
-    return build_dynamics(file.source, found, target, frequency)
+    return build_dynamics(file.source, entries, target, frequency)
 
 
 @answered
@@ -196,12 +196,12 @@ class _ModelFile:
         """Whether a model has laws and profiles only; with `but_kernels`, laws of time, and not
         kernels alone. Of several names one that is not known may be meant for a law."""
         names = [key.text for key, _ in body.items if key.text not in self.source.schemes]
-        found = [self.source.functions.get(name) or rows().get(name) for name in names]
-        known = [op for op in found if op is not None]
+        looked_up = [self.source.functions.get(name) or rows().get(name) for name in names]
+        ops = [op for op in looked_up if op is not None]
         if but_kernels:
-            is_law = len(names) < len(body.items) or any(op.kind not in _KERNELS for op in known)
-            return is_law and len(known) == len(found) and all(op.domain == "TIME" for op in known)
-        return bool(known or not names) and all(op.domain in ("TIME", "AUX") for op in known)
+            is_law = len(names) < len(body.items) or any(op.kind not in _KERNELS for op in ops)
+            return is_law and len(ops) == len(looked_up) and all(op.domain == "TIME" for op in ops)
+        return bool(ops or not names) and all(op.domain in ("TIME", "AUX") for op in ops)
 
     def model(self, entry: Entry, domain: str) -> Model:
         """A model with the quantities that it can have; `domain` is "TIME" for one of laws."""
@@ -279,9 +279,9 @@ def _parameters(components: list[Component]) -> list[Par]:
     return [par for component in components for par in component.parameters]
 
 
-def _read(given: str | Path | Source) -> _ModelFile:
+def _read(source: str | Path | Source) -> _ModelFile:
     """A file of models. Raises :class:`ModelError` for what is none."""
-    file = open_source(given)
+    file = open_source(source)
     root = read(file)
     if root is None or is_null(root):
         raise ModelError(f"{file.at(1)}: the file is empty; write 'model_name:' and its components")

@@ -22,14 +22,14 @@ def read_instrument(file: Source, key: Scalar, node: Node) -> str:
     Raises :class:`ModelError`, starting with file and line.
     """
     place = f"{file.at(key.line)}: {MEASURED_IRF}"
-    given = entries_of(file, node, MEASURED_IRF) if isinstance(node, Mapping) else {}
-    if set(given) == {"file"}:
-        return _from_file(file, given["file"][1], place)
-    if set(given) == {"time", "response"}:
-        time, response = (_numbers(given[w][1], f"{place}.{w}") for w in ("time", "response"))
+    entries = entries_of(file, node, MEASURED_IRF) if isinstance(node, Mapping) else {}
+    if set(entries) == {"file"}:
+        return _from_file(file, entries["file"][1], place)
+    if set(entries) == {"time", "response"}:
+        time, response = (_numbers(entries[w][1], f"{place}.{w}") for w in ("time", "response"))
         return instrument_text(time, response, place)
-    what = f"has {', '.join(given)}" if given else "has no samples"
-    raise ModelError(f"{place}: {what}; write {MEASURED_IRF}: {_EXAMPLE}")
+    problem = f"has {', '.join(entries)}" if entries else "has no samples"
+    raise ModelError(f"{place}: {problem}; write {MEASURED_IRF}: {_EXAMPLE}")
 
 
 def reads_file(body: Mapping) -> bool:
@@ -52,14 +52,14 @@ def instrument_line(own: Measured) -> str:
 def _numbers(node: Node, place: str) -> list[float]:
     if not isinstance(node, Sequence):
         raise ModelError(f"{place}: is no list of numbers; write it as [-0.2, 0, 0.3]")
-    found = []
+    numbers = []
     for k, item in enumerate(node.items, start=1):
         number = read_number(item)
         if number is None:
             shown = repr(item.text) if isinstance(item, Scalar) else "a list"
             raise ModelError(f"{place}: sample {k} is {shown}; give a number")
-        found.append(number)
-    return found
+        numbers.append(number)
+    return numbers
 
 
 def _from_file(file: Source, node: Node, place: str) -> str:
@@ -88,7 +88,7 @@ def _columns(table: Source, place: str) -> tuple[list[float], list[float]]:
         if not words:
             continue
         try:
-            one, other = map(float, words)
+            delay, other = map(float, words)
         except ValueError:
             if not time and not named:
                 named = True
@@ -97,6 +97,6 @@ def _columns(table: Source, place: str) -> tuple[list[float], list[float]]:
                 f"{table.at(number)}: {line.strip()[:60]!r} is no row of a time and a response; "
                 f"{place} takes two columns of numbers"
             ) from None
-        time.append(one)
+        time.append(delay)
         response.append(other)
     return time, response

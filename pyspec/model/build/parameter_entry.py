@@ -15,36 +15,36 @@ from pyspec.model.yaml.scalars import bound_of, is_null, read_number, value_of, 
 _SHAPES = '[value, vary], [value, vary, min, max] or ["expression"]'
 
 
-def similar(word: str, known: list[str]) -> str:
+def similar(word: str, names: list[str]) -> str:
     """Like :func:`pyspec.errors.suggest`, but a difference in case or order alone always
     matches."""
-    for name in known:
+    for name in names:
         if name.lower() == word.lower() or sorted(name.lower()) == sorted(word.lower()):
             return f"; did you mean {name!r}?"
-    return suggest(word, known)
+    return suggest(word, names)
 
 
 def entries_of(
-    file: Source, node: Mapping, owner: str, known: Collection[str] | None = None, lacks: str = ""
+    file: Source, node: Mapping, owner: str, names: Collection[str] | None = None, lacks: str = ""
 ) -> dict[str, Entry]:
     """The entries of a mapping by name.
 
     Raises :class:`ModelError`, starting with file, line and the entry of `owner`, for one that is
-    given twice, and for one that is not `known`: "GLP has no parameter" is what it `lacks`.
+    given twice, and for one that is not in `names`: "GLP has no parameter" is what it `lacks`.
     """
-    found: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     for key, value in node.items:
         place = f"{file.at(key.line)}: {owner and f'{owner}.'}{key.text}"
-        if known is not None and key.text not in known:
+        if names is not None and key.text not in names:
             raise ModelError(
-                f"{place}: {lacks} {key.text!r}; it has {', '.join(known) or 'none'}"
-                f"{similar(key.text, list(known))}"
+                f"{place}: {lacks} {key.text!r}; it has {', '.join(names) or 'none'}"
+                f"{similar(key.text, list(names))}"
             )
-        if key.text in found:
-            first = file.at(found[key.text][0].line)
+        if key.text in entries:
+            first = file.at(entries[key.text][0].line)
             raise ModelError(f"{place}: given twice, first at {first}; remove one")
-        found[key.text] = key, value
-    return found
+        entries[key.text] = key, value
+    return entries
 
 
 def fill(par: Par, spec: Node, low: float, high: float) -> None:

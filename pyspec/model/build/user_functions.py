@@ -73,10 +73,10 @@ def read_functions(file: Source, section: Entry | None, include: Entry | None) -
 
     Raises :class:`ModelError`, starting with file, line and function.
     """
-    found: dict[str, tuple[OpDef, str]] = {}
+    functions: dict[str, tuple[OpDef, str]] = {}
     for source, entry in [*_included(file, include), *([(file, section)] if section else [])]:
-        _read_section(source, entry, found)
-    return {name: op for name, (op, _) in found.items()}
+        _read_section(source, entry, functions)
+    return {name: op for name, (op, _) in functions.items()}
 
 
 def _included(file: Source, include: Entry | None) -> list[tuple[Source, Entry]]:
@@ -85,7 +85,7 @@ def _included(file: Source, include: Entry | None) -> list[tuple[Source, Entry]]
         return []
     key, node = include
     items = node.items if isinstance(node, Sequence) else (node,)
-    found = []
+    included = []
     for item in items:
         place = f"{file.at(key.line)}: {INCLUDE}"
         if not isinstance(item, Scalar) or is_null(item):
@@ -100,8 +100,8 @@ def _included(file: Source, include: Entry | None) -> list[tuple[Source, Entry]]
             raise ModelError(
                 f"{place}: {item.text} must hold a section '{FUNCTIONS}:' and nothing else"
             )
-        found.append((source, sections[FUNCTIONS]))
-    return found
+        included.append((source, sections[FUNCTIONS]))
+    return included
 
 
 def dict_of(node: Node | None) -> dict[str, Entry]:
@@ -110,7 +110,7 @@ def dict_of(node: Node | None) -> dict[str, Entry]:
     return {key.text: (key, body) for key, body in pairs}
 
 
-def _read_section(file: Source, entry: Entry, found: dict[str, tuple[OpDef, str]]) -> None:
+def _read_section(file: Source, entry: Entry, functions: dict[str, tuple[OpDef, str]]) -> None:
     key, body = entry
     place = f"{file.at(key.line)}: {FUNCTIONS}"
     if not isinstance(body, Mapping):
@@ -118,12 +118,12 @@ def _read_section(file: Source, entry: Entry, found: dict[str, tuple[OpDef, str]
     for name, node in body.items:
         where = file.at(name.line)
         op = _function(file, name, node)
-        if name.text in found and found[name.text][0] != op:
+        if name.text in functions and functions[name.text][0] != op:
             raise ModelError(
-                f"{where}: {FUNCTIONS}.{name.text}: given twice, first at {found[name.text][1]}; "
-                "rename one of the two"
+                f"{where}: {FUNCTIONS}.{name.text}: given twice, first at "
+                f"{functions[name.text][1]}; rename one of the two"
             )
-        found[name.text] = op, where
+        functions[name.text] = op, where
 
 
 def _function(file: Source, name: Scalar, node: Node) -> OpDef:
@@ -131,33 +131,33 @@ def _function(file: Source, name: Scalar, node: Node) -> OpDef:
     if not isinstance(node, Mapping):
         raise ModelError(f"{place}: write a formula below it, such as {_EXAMPLE}")
     _refuse_cut(node, place, _KEYS)
-    given = entries_of(file, node, f"{FUNCTIONS}.{name.text}", _KEYS, "a function has no")
-    if "formula" not in given:
+    entries = entries_of(file, node, f"{FUNCTIONS}.{name.text}", _KEYS, "a function has no")
+    if "formula" not in entries:
         raise ModelError(f"{place}: has no formula; write 'formula: A * exp(-(x - x0) ** 2)'")
-    key, formula = given["formula"]
+    key, formula = entries["formula"]
     text = _text(formula, f"{place}.formula")
-    lines = _lines(given.get("lines"), place)
-    domain = _text(given["domain"][1], f"{place}.domain") if "domain" in given else "energy"
-    doc = _text(given["doc"][1], f"{place}.doc") if "doc" in given else ""
-    inputs = _inputs(given.get("inputs"), domain, place)
-    if "parameters" in given:
-        params = _params(given["parameters"][1], f"{place}.parameters")
+    lines = _lines(entries.get("lines"), place)
+    domain = _text(entries["domain"][1], f"{place}.domain") if "domain" in entries else "energy"
+    doc = _text(entries["doc"][1], f"{place}.doc") if "doc" in entries else ""
+    inputs = _inputs(entries.get("inputs"), domain, place)
+    if "parameters" in entries:
+        params = _params(entries["parameters"][1], f"{place}.parameters")
     else:
         axis = DOMAINS[domain][2] if domain in DOMAINS else "x"
-        names = [UNIT.sub("", one).strip() for one in inputs.split(",")]
+        names = [UNIT.sub("", input_name).strip() for input_name in inputs.split(",")]
         at = f"{file.at(key.line)}: {name.text}"
         params = ", ".join(free_names(text, lines, axis, at, names))
     where = f"{file.at(key.line)}: {FUNCTIONS}.{name.text}"
-    parts = [part for key in PARTS for part in _parts(key, given.get(key), domain, place)]
+    parts = [part for key in PARTS for part in _parts(key, entries.get(key), domain, place)]
     op = define(write(domain, name.text, params, text, lines, doc, parts, inputs), where)
     for part in _DECLARED:
-        if part in given:
-            line = file.at(given[part][0].line)
-            _agree(op, part, given[part][1], f"{line}: {FUNCTIONS}.{name.text}.{part}")
+        if part in entries:
+            line = file.at(entries[part][0].line)
+            _agree(op, part, entries[part][1], f"{line}: {FUNCTIONS}.{name.text}.{part}")
     return op
 
 
-def _refuse_cut(node: Mapping, place: str, known: Container[str] = ()) -> None:
+def _refuse_cut(node: Mapping, place: str, keys: Container[str] = ()) -> None:
     """Raises :class:`ModelError` where a comma within { } ended a text: the rest of the text is
     then a key without a value on the same line."""
     for k, (_, value) in enumerate(node.items):
@@ -165,7 +165,7 @@ def _refuse_cut(node: Mapping, place: str, known: Container[str] = ()) -> None:
             continue
         pieces = [value.text]
         for key, nothing in node.items[k + 1 :]:
-            if not is_null(nothing) or key.text in known or key.line != value.line:
+            if not is_null(nothing) or key.text in keys or key.line != value.line:
                 break
             pieces.append(key.text)
         if len(pieces) > 1:
@@ -178,23 +178,23 @@ def _refuse_cut(node: Mapping, place: str, known: Container[str] = ()) -> None:
 def _agree(op: OpDef, part: str, node: Node, place: str) -> None:
     """Raises :class:`ModelError` where what is declared of a function is not what follows."""
     text = "" if isinstance(node, Sequence) and not node.items else _params(node, place)
-    declared = [one.strip() for one in text.split(",") if one.strip()]
-    for one in declared:
-        if one not in op.params:
+    declared = [param.strip() for param in text.split(",") if param.strip()]
+    for param in declared:
+        if param not in op.params:
             raise ModelError(
-                f"{place}: {one!r} is no parameter of {op.name}{similar(one, list(op.params))}"
+                f"{place}: {param!r} is no parameter of {op.name}{similar(param, list(op.params))}"
             )
     derived = op.linear if part == "linear" else tuple(name for name, _ in op.jumps)
-    known = [name for name in op.params if name in derived]
-    if set(declared) == set(known):
+    actual = [name for name in op.params if name in derived]
+    if set(declared) == set(actual):
         return
-    said = ", ".join(known) if known else "none"
-    what = {
-        "linear": f"the parameters that the formula is linear in are {said}",
-        "jumps": f"the parameters that move a jump of the formula are {said}",
+    listing = ", ".join(actual) if actual else "none"
+    facts = {
+        "linear": f"the parameters that the formula is linear in are {listing}",
+        "jumps": f"the parameters that move a jump of the formula are {listing}",
     }
     raise ModelError(
-        f"{place}: contradicts the formula: {what[part]}; mend one of the two, or remove this line"
+        f"{place}: contradicts the formula: {facts[part]}; mend one of the two, or remove this line"
     )
 
 
@@ -225,11 +225,11 @@ def _inputs(entry: Entry | None, domain: str, place: str) -> str:
     if not isinstance(node, Mapping):
         return _params(node, f"{place}.inputs")
     for name, axis in node.items:
-        found = _text(axis, f"{place}.inputs.{name.text}")
+        word = _text(axis, f"{place}.inputs.{name.text}")
         own = AXES.get(domain, domain)
-        if _AXIS_WORDS.get(found, found) != own:
+        if _AXIS_WORDS.get(word, word) != own:
             raise ModelError(
-                f"{place}.inputs: {name.text!r} is along the {found} axis, but the inputs of a "
+                f"{place}.inputs: {name.text!r} is along the {word} axis, but the inputs of a "
                 f"function of domain {domain!r} are along the {own} axis; write '{name.text}: "
                 f"{own}', or another domain"
             )
@@ -265,8 +265,8 @@ def _lines(entry: Entry | None, place: str) -> list[tuple[str, str]]:
 def functions_text(components: Iterable[Component]) -> str:
     """The sections ``functions`` and ``kinetics`` that these components need; "" for none."""
     components = list(components)
-    found = {c.op.name: c.op.own for c in components if isinstance(c.op.own, Definition)}
-    lines = [line for own in found.values() for line in _written(own)]
+    definitions = {c.op.name: c.op.own for c in components if isinstance(c.op.own, Definition)}
+    lines = [line for own in definitions.values() for line in _written(own)]
     own = "".join(f"{line}\n" for line in (f"{FUNCTIONS}:", *lines)) if lines else ""
     return own + schemes_text(components)
 

@@ -19,7 +19,7 @@ class Unchanged(Enum):
 UNCHANGED = Unchanged.UNCHANGED
 
 
-def check_axis(values: object, what: str, ascending: bool = False) -> npt.NDArray[np.float64]:
+def check_axis(values: object, name: str, ascending: bool = False) -> npt.NDArray[np.float64]:
     """A read-only float64 copy of an axis.
 
     Raises :class:`DataError` unless the values are finite real numbers in one dimension that rise,
@@ -27,8 +27,8 @@ def check_axis(values: object, what: str, ascending: bool = False) -> npt.NDArra
     """
     axis = check_line(
         values,
-        f"the {what} axis",
-        what,
+        f"the {name} axis",
+        name,
         hidden="remove them from axis and data, or give the values of all points",
         missing="remove such points from axis and data",
     )
@@ -40,12 +40,12 @@ def check_axis(values: object, what: str, ascending: bool = False) -> npt.NDArra
         order = "rise" if ascending else "rise, or fall, all the way"
         if step[at] == 0.0:
             raise DataError(
-                f"the {what} axis has {axis[at]:.12g} at index {at} and again at {at + 1}, but it "
+                f"the {name} axis has {axis[at]:.12g} at index {at} and again at {at + 1}, but it "
                 f"must {order}; leave one of them out with its data, or average the data of both, "
                 "as read(path, sort=True) does"
             )
         raise DataError(
-            f"the {what} axis goes from {axis[at]:.12g} to {axis[at + 1]:.12g} at index {at}, but "
+            f"the {name} axis goes from {axis[at]:.12g} to {axis[at + 1]:.12g} at index {at}, but "
             f"it must {order}; sort the axis and the data together"
         )
     axis.setflags(write=False)
@@ -63,19 +63,21 @@ def check_line(
     if np.ma.is_masked(values):
         raise DataError(f"{who} is a masked array and hides points; {hidden}")
     try:
-        given = np.asarray(values)
+        array = np.asarray(values)
     except ValueError:
         raise DataError(f"{who} has rows of different lengths; give one line of values") from None
-    if given.size == 0:
+    if array.size == 0:
         raise DataError(f"{who} is empty; give the value of each point")
-    if given.dtype.kind not in "fiu":
+    if array.dtype.kind not in "fiu":
         kind = {"U": "text", "S": "text", "c": "complex numbers", "b": "truth values"}
         kind |= {"M": "dates", "m": "durations"}
-        what = kind.get(given.dtype.kind, f"of type {given.dtype}")
-        raise DataError(f"{who} is {what}; give real numbers, such as np.asarray({name}, float)")
-    if given.ndim != 1:
-        raise DataError(f"{who} has shape {given.shape}; give one line of values, of shape (n,)")
-    line = given.astype(np.float64)
+        description = kind.get(array.dtype.kind, f"of type {array.dtype}")
+        raise DataError(
+            f"{who} is {description}; give real numbers, such as np.asarray({name}, float)"
+        )
+    if array.ndim != 1:
+        raise DataError(f"{who} has shape {array.shape}; give one line of values, of shape (n,)")
+    line = array.astype(np.float64)
     finite = np.isfinite(line)
     if not finite.all():
         at = int(np.argmin(finite))
@@ -85,18 +87,18 @@ def check_line(
 
 def taken_axis(
     own: npt.NDArray[np.float64] | None,
-    given: npt.ArrayLike | Unchanged | None,
-    what: str,
+    axis: npt.ArrayLike | Unchanged | None,
+    name: str,
     ascending: bool = False,
 ) -> npt.NDArray[np.float64] | None:
     """The axis of a model after a call: its `own` if the call does not name the axis or gives equal
     values, so that caches keyed by identity stay valid."""
-    if isinstance(given, Unchanged):
+    if isinstance(axis, Unchanged):
         return own
-    is_plain = type(given) is np.ndarray and given.dtype == np.float64
-    if own is not None and is_plain and np.array_equal(np.asarray(given), own):
+    is_plain = type(axis) is np.ndarray and axis.dtype == np.float64
+    if own is not None and is_plain and np.array_equal(np.asarray(axis), own):
         return own
-    return None if given is None else check_axis(given, what, ascending)
+    return None if axis is None else check_axis(axis, name, ascending)
 
 
 def check_weights(values: object, size: int) -> npt.NDArray[np.float64]:
@@ -106,10 +108,10 @@ def check_weights(values: object, size: int) -> npt.NDArray[np.float64]:
     """
     if values is None:
         values = np.ones(size)
-    given = np.asarray(values)
-    if given.dtype.kind not in "fiu" or given.shape != (size,):
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiu" or array.shape != (size,):
         raise DataError(f"aux_weights must be {size} real numbers, one for each auxiliary point")
-    weights = given.astype(np.float64)
+    weights = array.astype(np.float64)
     if not np.isfinite(weights).all() or (weights < 0).any() or weights.sum() <= 0:
         raise DataError("aux_weights must be finite, not negative and not all zero")
     weights /= weights.sum()

@@ -47,10 +47,10 @@ def checksums(rows: Data) -> list[int]:
 def checksum_and_square_at(plain: npt.NDArray[np.float64], at: int) -> tuple[int, float]:
     """The same, and the sum of the squares of the values, in one pass."""
     square = bytearray(8)
-    found = checksum_at(plain, at, address_in(square))
+    crc = checksum_at(plain, at, address_in(square))
     rest = plain.nbytes % (8 * LINE)
     of_rest = LIBRARY.pyspec_square(at + plain.nbytes - rest, 1, rest // 8, rest, *[0] * 6)
-    return found, float(_NUMBER(square)[0] + of_rest)
+    return crc, float(_NUMBER(square)[0] + of_rest)
 
 
 def checksum_at(plain: Data, at: int, square: int = 0) -> int:
@@ -61,7 +61,7 @@ def checksum_at(plain: Data, at: int, square: int = 0) -> int:
         return zlib.crc32(plain.data)
     sums = bytearray(8 * (n_lines + -(-n_lines // LINES) * LINE))
     LIBRARY.pyspec_word_sums(_ISA, at, n_lines, LINE, LINES, address_in(sums), square)
-    found = zlib.crc32(sums)
+    crc = zlib.crc32(sums)
     if plain.nbytes > 8 * LINE * n_lines:
-        found = zlib.crc32(plain.reshape(-1)[8 * LINE * n_lines // plain.itemsize :].data, found)
-    return found
+        crc = zlib.crc32(plain.reshape(-1)[8 * LINE * n_lines // plain.itemsize :].data, crc)
+    return crc

@@ -16,13 +16,13 @@ from pyspec.model.data.source import source_of
 
 def digest(array: Data) -> str:
     """sha256 of an array: its type, shape and values, the same on every machine."""
-    source, found = source_of(array), None
-    for block in [np.asarray(array)] if source is None else (one for _, one in source.blocks()):
+    source, hasher = source_of(array), None
+    for block in [np.asarray(array)] if source is None else (rows for _, rows in source.blocks()):
         plain = little_endian(block)
-        if found is None:
-            found = hashlib.sha256(f"{plain.dtype.str} {np.shape(array)}\n".encode())
-        found.update(plain.data if plain.size else b"")
-    return "" if found is None else found.hexdigest()
+        if hasher is None:
+            hasher = hashlib.sha256(f"{plain.dtype.str} {np.shape(array)}\n".encode())
+        hasher.update(plain.data if plain.size else b"")
+    return "" if hasher is None else hasher.hexdigest()
 
 
 def checksum_of(measurement: Measurement) -> int:
@@ -67,8 +67,8 @@ def count_kept(measurement: Measurement) -> int:
     assert measurement.keep is not None
     keep = measurement.window(measurement.keep)
     # Along an axis on which all are the same, as of a mask of whole columns, one is counted.
-    one = keep[tuple(slice(None, 1) if step == 0 else slice(None) for step in keep.strides)]
-    return int(np.count_nonzero(one)) * (keep.size // max(one.size, 1))
+    distinct = keep[tuple(slice(None, 1) if step == 0 else slice(None) for step in keep.strides)]
+    return int(np.count_nonzero(distinct)) * (keep.size // max(distinct.size, 1))
 
 
 def little_endian(array: Data) -> Data:

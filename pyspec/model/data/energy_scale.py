@@ -27,14 +27,16 @@ _INITIALS = re.compile(r"\b([bk])\.\s*e\b\.?")
 def scale_of_label(label: str) -> str:
     """ "binding", "kinetic", or "" where the label does not say."""
     label = _INITIALS.sub(r"\1e ", label.lower())
-    words = {word for one in (label, label.replace("_", "")) for word in _WORDS.split(one)}
-    found = [
+    words = {
+        word for spelling in (label, label.replace("_", "")) for word in _WORDS.split(spelling)
+    }
+    scales = [
         scale
         for scale, own in (("binding", BINDING), ("kinetic", KINETIC))
         if words & {*own, *_ELSEWHERE[scale]}
         or any(word.startswith(_BEGINS[scale]) for word in words)
     ]
-    return found[0] if len(found) == 1 else ""
+    return scales[0] if len(scales) == 1 else ""
 
 
 def losses_last(labels: Mapping[str, str], energy: npt.NDArray[np.float64]) -> str | None:

@@ -31,8 +31,8 @@ class Beside(Derived):
     seen : checksums of its values as they were read first
     """
 
-    def __init__(self, given: Source, dtype: type) -> None:
-        super().__init__(given)
+    def __init__(self, source: Source, dtype: type) -> None:
+        super().__init__(source)
         self.seen, self.dtype = Seen(), np.dtype(dtype)
 
     def of_rows(self, begin: int, end: int) -> Any:
@@ -46,17 +46,17 @@ class Weights(Beside):
     """1 / σ of each point, from a source of σ or of weights. It is -1 where σ is not usable;
     :meth:`refuse` finds such points if they count."""
 
-    def __init__(self, given: Source, are_sigma: bool = True) -> None:
-        super().__init__(given, np.float64)
+    def __init__(self, source: Source, are_sigma: bool = True) -> None:
+        super().__init__(source, np.float64)
         self.are_sigma = are_sigma
 
     def read(self, begin: int, end: int) -> npt.NDArray[np.float64]:
-        found = np.asarray(self.given.rows(begin, end), np.float64)
-        good = np.isfinite(found) & ((found > 0) if self.are_sigma else (found >= 0))
+        values = np.asarray(self.given.rows(begin, end), np.float64)
+        good = np.isfinite(values) & ((values > 0) if self.are_sigma else (values >= 0))
         if not self.are_sigma:
-            return np.where(good, found, -1.0)
-        weight: npt.NDArray[np.float64] = np.full(found.shape, -1.0)
-        return np.divide(1.0, found, out=weight, where=good)
+            return np.where(good, values, -1.0)
+        weight: npt.NDArray[np.float64] = np.full(values.shape, -1.0)
+        return np.divide(1.0, values, out=weight, where=good)
 
     def refuse(
         self, first: int, weight: Data, kept: npt.NDArray[np.bool_] | None, column: int
@@ -66,11 +66,11 @@ class Weights(Beside):
         bad = (weight < 0) if kept is None else (weight < 0) & kept
         if not bad.any():
             return
-        row, k = (int(one) for one in np.argwhere(bad)[0])
+        row, k = (int(index) for index in np.argwhere(bad)[0])
         at = self.place(first + row, column + k)
-        what = "σ must be finite and above 0" if self.are_sigma else "weights must be 0 or more"
+        rule = "σ must be finite and above 0" if self.are_sigma else "weights must be 0 or more"
         raise DataError(
-            f"{self.name}: {what}, and is not in {self.where(first + row, first + row + 1)}, "
+            f"{self.name}: {rule}, and is not in {self.where(first + row, first + row + 1)}, "
             f"column {at[1]}; mask points without an error"
         )
 
@@ -81,8 +81,8 @@ class Kept(Beside):
     `columns` (n_energy,) is False where all points of a column are left out besides.
     """
 
-    def __init__(self, given: Source, columns: npt.NDArray[np.bool_] | None = None) -> None:
-        super().__init__(given, np.bool_)
+    def __init__(self, source: Source, columns: npt.NDArray[np.bool_] | None = None) -> None:
+        super().__init__(source, np.bool_)
         self.columns = columns
 
     def read(self, begin: int, end: int) -> npt.NDArray[np.bool_]:
@@ -90,13 +90,13 @@ class Kept(Beside):
         return kept if self.columns is None else kept & self.columns
 
 
-def check_mask(given: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+def check_mask(values: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
     """A mask of data of this shape: True leaves a point out. (n_energy,) masks whole columns,
     (n_time, 1) whole rows.
 
     Raises :class:`DataError` for what is not boolean, or does not match.
     """
-    mask = np.asarray(given)
+    mask = np.asarray(values)
     if mask.dtype.kind != "b":
         raise DataError(
             f"mask has type {mask.dtype}; give booleans, True where a point is left out, such as "
@@ -114,15 +114,15 @@ def check_mask(given: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[np.b
 
 def both_kept(keep: npt.ArrayLike | None, left: npt.NDArray[np.bool_]) -> Data:
     """Where a point counts by both; `keep` itself where it is no array of booleans."""
-    given = left if keep is None else np.asarray(keep)
-    if given.dtype.kind != "b":
-        return given  # refused with what else is no array of booleans
-    if given.shape != left.shape:
+    kept = left if keep is None else np.asarray(keep)
+    if kept.dtype.kind != "b":
+        return kept  # refused with what else is no array of booleans
+    if kept.shape != left.shape:
         raise DataError(
-            f"keep has shape {given.shape}, with the mask {left.shape}; give each point its True "
+            f"keep has shape {kept.shape}, with the mask {left.shape}; give each point its True "
             "or False"
         )
-    return given & left
+    return kept & left
 
 
 def taken_beside(data: object, weight: Any, keep: Any) -> tuple[Any, Any]:
@@ -160,10 +160,10 @@ def seen_rows(array: Any, begin: int, end: int) -> Any:
     if not isinstance(whole, Beside):
         return rows_of(array, begin, end)
     whole.look()
-    found = rows_of(array, begin, end)
-    if found.shape[1:] == whole.shape[1:]:
-        whole.seen.check(whole, first, found)
-    return found
+    rows = rows_of(array, begin, end)
+    if rows.shape[1:] == whole.shape[1:]:
+        whole.seen.check(whole, first, rows)
+    return rows
 
 
 class Veiled(Derived):
@@ -175,8 +175,8 @@ class Veiled(Derived):
     keep : False where a point is masked, of the rows from `first` on
     """
 
-    def __init__(self, given: Source, keep: npt.NDArray[np.bool_] | None, first: int) -> None:
-        super().__init__(given)
+    def __init__(self, source: Source, keep: npt.NDArray[np.bool_] | None, first: int) -> None:
+        super().__init__(source)
         self._keep, self._first = keep, first
 
     @property
@@ -193,7 +193,7 @@ class Veiled(Derived):
         if counts.all():
             return self.given.rows(begin, end)
         kept_type = self.dtype in KEPT_TYPES and self.dtype.isnative
-        found = np.zeros((end - begin, self.shape[1]), self.dtype if kept_type else np.float64)
+        block = np.zeros((end - begin, self.shape[1]), self.dtype if kept_type else np.float64)
 
         def has_rows(chunk: tuple[int, int]) -> bool:
             return bool(counts[chunk[0] - begin : chunk[1] - begin].any())
@@ -204,19 +204,19 @@ class Veiled(Derived):
                 first, last = spans[0][0], spans[-1][1]
                 own = counts[first - begin : last - begin]
                 rows = self.given.rows(first, last)
-                found[first - begin : last - begin][own] = rows[own]
-        return found
+                block[first - begin : last - begin][own] = rows[own]
+        return block
 
     def _chunks(self, begin: int, end: int) -> list[tuple[int, int]]:
         """Chunks, cut to these rows; single rows where the source has no chunks."""
-        found = []
+        chunks = []
         while begin < end:
             chunk = self.bounds(begin)
             # The row number within what is read, which may be a part of what is stored.
             stop = begin + 1 if chunk is None else begin - self.place(begin)[0] + chunk[2]
-            found.append((begin, min(max(stop, begin + 1), end)))
-            begin = found[-1][1]
-        return found
+            chunks.append((begin, min(max(stop, begin + 1), end)))
+            begin = chunks[-1][1]
+        return chunks
 
 
 def veiled(source: Source, keep: npt.NDArray[np.bool_] | None, first: int = 0) -> Source:

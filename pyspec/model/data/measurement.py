@@ -102,8 +102,8 @@ class Measurement(Suggesting):
             keep = both_kept(keep, ~check_mask(mask, np.shape(mask if data is None else data)))
         loss = LOSS_NAMES.get(str(loss).lower(), str(loss).lower())
         named = ({} if labels is None else labels, {} if units is None else units)
-        given = (data, rows, columns, weight, keep, loss, loss_scale, *named, energy_step, ends)
-        self.__dict__.update(zip(_FIELDS, given, strict=True))
+        values = (data, rows, columns, weight, keep, loss, loss_scale, *named, energy_step, ends)
+        self.__dict__.update(zip(_FIELDS, values, strict=True))
         self._check()
 
     def __repr__(self) -> str:
@@ -111,9 +111,9 @@ class Measurement(Suggesting):
         window = [
             f"{name} {at[0]}:{at[1]}" for name in ("rows", "columns") if (at := getattr(self, name))
         ]
-        given = [name for name in ("weight", "mask") if getattr(self, name) is not None]
+        present = [name for name in ("weight", "mask") if getattr(self, name) is not None]
         counts = [f"counts, {self.loss_scale:g} per unit"] if self.loss == "poisson" else []
-        return f"<Measurement {', '.join([shape, *window, *given, *counts])}>"
+        return f"<Measurement {', '.join([shape, *window, *present, *counts])}>"
 
     @property
     def mask(self) -> npt.NDArray[np.bool_] | None:
@@ -122,8 +122,8 @@ class Measurement(Suggesting):
 
     def _check(self) -> None:
         own, low = self.__dict__, np.inf
-        own |= {what: texts_of(own[what], what) for what in ("labels", "units")}
-        own |= {what: window_of(own[what], what) for what in ("rows", "columns", "ends")}
+        own |= {name: texts_of(own[name], name) for name in ("labels", "units")}
+        own |= {name: window_of(own[name], name) for name in ("rows", "columns", "ends")}
         if source_of(self.weight) is not None or source_of(self.keep) is not None:
             own["weight"], own["keep"] = taken_beside(self.data, self.weight, self.keep)
         if self.weight is not None and source_of(self.weight) is None:
@@ -221,14 +221,14 @@ class Measurement(Suggesting):
             raise DataError("a survey is of data by reference, not of an array")
         return self.survey_of(survey_rows(source, self.rules(), self.seen))
 
-    def survey_of(self, found: Surveyed) -> Survey:
+    def survey_of(self, surveyed: Surveyed) -> Survey:
         """What is known of all rows of the window, kept as :attr:`survey`."""
-        survey = found.survey()
+        survey = surveyed.survey()
         if self.loss == "poisson":
             refuse_negative(survey.low)
-        self.seen.update(found.seen)
-        for what, seen in self.rules().beside().items():
-            seen.update(found.beside.get(what, {}))
+        self.seen.update(surveyed.seen)
+        for name, seen in self.rules().beside().items():
+            seen.update(surveyed.beside.get(name, {}))
         self.__dict__["survey"] = survey
         return survey
 
@@ -264,16 +264,18 @@ class Measurement(Suggesting):
         """
         if self.weight is None and self.loss != "poisson":
             return None
-        found = np.ones(np.shape(expected))
+        deviation = np.ones(np.shape(expected))
         if self.loss == "poisson":
             counts = np.maximum(np.asarray(expected) * self.loss_scale, FLOOR)
-            found = np.sqrt(counts) / self.loss_scale
+            deviation = np.sqrt(counts) / self.loss_scale
         if self.weight is not None:
             if self.data is None:
                 raise DataError("weights belong to data, and there are none; give data=")
             weight = self.of_points(self.weight)
-            found = np.divide(found, weight, out=np.full(found.shape, np.inf), where=weight > 0)
-        return found
+            deviation = np.divide(
+                deviation, weight, out=np.full(deviation.shape, np.inf), where=weight > 0
+            )
+        return deviation
 
     def end_means(self, n: int = 5) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Means of the first `n` and of the last `n` points of each row of the window, (n_rows,)
@@ -334,21 +336,21 @@ class Measurement(Suggesting):
 
 def square_of(measurement: Measurement) -> float:
     """As of :meth:`Measurement.square`."""
-    given, keep = measurement.data, measurement.keep
-    assert given is not None
-    if type(given) is not np.ndarray and source_of(given) is not None:
+    stored, keep = measurement.data, measurement.keep
+    assert stored is not None
+    if type(stored) is not np.ndarray and source_of(stored) is not None:
         return measurement.survey.square
-    data: Data = given
+    data: Data = stored
     if measurement.rows is not None or measurement.columns is not None:
-        data = measurement.window(given)
+        data = measurement.window(stored)
     if measurement.loss == "poisson":
         data = np.sqrt(2.0 * measurement.loss_scale * np.maximum(data, 0.0))
     values = _lines(np.asarray(data, dtype=np.float64))
     beside = [
-        None if one is None else _lines(measurement.of_points(one), 0)
-        for one in (measurement.weight, None if keep is None else keep.view(np.uint8))
+        None if array is None else _lines(measurement.of_points(array), 0)
+        for array in (measurement.weight, None if keep is None else keep.view(np.uint8))
     ]
-    places = [(0, 0, 0) if one is None else (address(one), *one.strides) for one in beside]
+    places = [(0, 0, 0) if array is None else (address(array), *array.strides) for array in beside]
     of_values = address(values), *values.shape, values.strides[0]
     return float(LIBRARY.pyspec_square(*of_values, *places[0], *places[1]))
 
@@ -373,11 +375,11 @@ def row_of(series: Measurement, row: int) -> Measurement:
     own = {"data": data[row], "rows": None, "keep": keep}
     if series.weight is not None:
         return replace(series, weight=np.broadcast_to(series.weight, data.shape)[row], **own)
-    one = object.__new__(Measurement)
-    one.__dict__.update({name: getattr(series, name) for name in _FIELDS} | own)
-    one._check_values()
-    one._check_loss()
-    return one
+    spectrum = object.__new__(Measurement)
+    spectrum.__dict__.update({name: getattr(series, name) for name in _FIELDS} | own)
+    spectrum._check_values()
+    spectrum._check_loss()
+    return spectrum
 
 
 _FIELDS = tuple([one.name for one in fields(Measurement)])

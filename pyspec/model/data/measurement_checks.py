@@ -61,7 +61,7 @@ def check_weight(shape: tuple[int, ...], data: tuple[int, ...]) -> None:
         )
 
 
-def check_sigma(given: object, shape: tuple[int, ...], keep: Any = None) -> float | Array:
+def check_sigma(values: object, shape: tuple[int, ...], keep: Any = None) -> float | Array:
     """A number, or an array that broadcasts to the data: (n_time,) or (n_time, 1) is one value for
     each spectrum, (n_energy,) or (1, n_energy) one for each energy, and an array of the shape of
     the data one for each point. One axis is ambiguous where there are as many times as energies.
@@ -69,10 +69,10 @@ def check_sigma(given: object, shape: tuple[int, ...], keep: Any = None) -> floa
     Raises :class:`DataError` for another shape, and for values that are not finite and above 0.
     Masked points (`keep` is False), spectra and energies do not count."""
     try:
-        array = np.asarray(given)
+        array = np.asarray(values)
     except ValueError:  # lists of different lengths
         raise DataError(
-            f"sigma is {shortened(given)}; give one standard deviation or an array"
+            f"sigma is {shortened(values)}; give one standard deviation or an array"
         ) from None
     if array.dtype.kind not in "fiu":
         raise DataError(f"sigma has type {array.dtype}; give one standard deviation or an array")
@@ -121,50 +121,50 @@ def _as_line(sigma: Array, shape: tuple[int, ...]) -> Array | None:
     return sigma[:, np.newaxis] if sigma.size == n_time else sigma[np.newaxis, :]
 
 
-def window_of(given: Sequence[float] | None, what: str) -> tuple[int, int] | None:
+def window_of(limits: Sequence[float] | None, label: str) -> tuple[int, int] | None:
     """(begin, end), or None. Raises :class:`DataError` for anything else."""
-    if given is None:
+    if limits is None:
         return None
     try:
-        begin, end = (int(limit) for limit in given)
-        whole = (begin, end) == tuple(given)
+        begin, end = (int(limit) for limit in limits)
+        whole = (begin, end) == tuple(limits)
     except (TypeError, ValueError):
         whole = False
     if not whole:
         raise DataError(
-            f"{what} is {shortened(given)}; give (begin, end) as whole numbers, or None; axes "
+            f"{label} is {shortened(limits)}; give (begin, end) as whole numbers, or None; axes "
             "belong to the model, limits on them to File.set_fit_limits"
         )
     if not 0 <= begin < end:
-        raise DataError(f"the window's {what} ({begin}, {end}) are empty; begin must be below end")
+        raise DataError(f"the window's {label} ({begin}, {end}) are empty; begin must be below end")
     return begin, end
 
 
-def texts_of(given: object, what: str) -> dict[str, str]:
+def texts_of(texts: object, label: str) -> dict[str, str]:
     """Labels or units by name; empty ones are left out."""
-    if not isinstance(given, Mapping):
-        raise DataError(f'{what} is {given!r}; give texts by name, such as {{"energy": "eV"}}')
-    for name, text in given.items():
+    if not isinstance(texts, Mapping):
+        raise DataError(f'{label} is {texts!r}; give texts by name, such as {{"energy": "eV"}}')
+    for name, text in texts.items():
         if name not in QUANTITIES:
             raise DataError(
-                f"{what} names {name!r}{suggest(str(name), list(QUANTITIES))}; it may name "
+                f"{label} names {name!r}{suggest(str(name), list(QUANTITIES))}; it may name "
                 f"{', '.join(QUANTITIES)}"
             )
         if not isinstance(text, str):
-            raise DataError(f"{what}[{name!r}] is {text!r}; give a text")
-    return {name: text.strip() for name, text in given.items() if text.strip()}
+            raise DataError(f"{label}[{name!r}] is {text!r}; give a text")
+    return {name: text.strip() for name, text in texts.items() if text.strip()}
 
 
-def real_of(values: Any, what: str) -> Any:
+def real_of(values: Any, label: str) -> Any:
     """An array of real numbers, or a source. Raises :class:`DataError` for anything else."""
     if np.ma.is_masked(values):
         raise DataError(
-            f"{what} is a masked array, whose mask would be lost; give its values and "
+            f"{label} is a masked array, whose mask would be lost; give its values and "
             "mask=np.ma.getmaskarray(data)"
         )
     array: Any = values if source_of(values) is not None else np.asarray(values)
     if array.dtype.kind not in "fiu":
         raise DataError(
-            f"{what} has type {array.dtype}; give real numbers, such as np.asarray({what}, float)"
+            f"{label} has type {array.dtype}; give real numbers, such as np.asarray({label}, float)"
         )
     return array

@@ -27,8 +27,8 @@ class _Rows(Source):
 class Cut(Derived):
     """The rows of another source, `rows` at a time."""
 
-    def __init__(self, given: Source, rows: int) -> None:
-        super().__init__(given)
+    def __init__(self, source: Source, rows: int) -> None:
+        super().__init__(source)
         self._rows = rows
 
     @property

@@ -51,8 +51,8 @@ class Seen(dict[tuple[int, int], int]):
         step = min(max(size // (row * source.chunk), 1) * source.chunk, source.step)
         cuts = [first, *range(first - first % step + step, end, step), end]
         for begin, stop in pairwise(cuts):
-            found = checksum(block[begin - first : stop - first])
-            if self.setdefault((begin, stop), found) != found:
+            crc = checksum(block[begin - first : stop - first])
+            if self.setdefault((begin, stop), crc) != crc:
                 raise DataError(
                     f"{source.name}: {source.where(begin, stop)}, changed while the data were "
                     "fitted: something writes to them; fit them when they are complete, or a copy"
@@ -60,7 +60,7 @@ class Seen(dict[tuple[int, int], int]):
 
     def within(self, begin: int, end: int) -> Seen:
         """Those of rows begin to end - 1."""
-        return Seen({key: one for key, one in self.items() if begin <= key[0] and key[1] <= end})
+        return Seen({key: crc for key, crc in self.items() if begin <= key[0] and key[1] <= end})
 
 
 class Source(NDArrayOperatorsMixin, ABC):
@@ -100,22 +100,22 @@ class Source(NDArrayOperatorsMixin, ABC):
     def look(self) -> None:
         """Raises :class:`DataError` where the store has another shape than it was opened with."""
         try:
-            found = self.shape_now()
+            shape = self.shape_now()
         except DataError:
             raise
         except Exception as error:
             raise DataError(f"{self.name} cannot be opened again: {one_line(error)}") from error
-        if found == self.shape:
+        if shape == self.shape:
             return
-        known = ", ".join(map(str, self.shape))
-        if found[1:] == self.shape[1:] and found[0] > self.shape[0]:
-            new = self.where(self.shape[0], found[0])
+        before = ", ".join(map(str, self.shape))
+        if shape[1:] == self.shape[1:] and shape[0] > self.shape[0]:
+            new = self.where(self.shape[0], shape[0])
             raise DataError(
                 f"{self.name} grows while it is fitted: it had {self.shape[0]} rows when it was "
-                f"opened, and now {found[0]}, with {new}; fit it when it is complete, or a copy"
+                f"opened, and now {shape[0]}, with {new}; fit it when it is complete, or a copy"
             )
         raise DataError(
-            f"{self.name} has shape ({', '.join(map(str, found))}), it had ({known}) when it was "
+            f"{self.name} has shape ({', '.join(map(str, shape))}), it had ({before}) when it was "
             "opened: the store has changed since it was opened; open it again"
         )
 
@@ -164,20 +164,20 @@ class Source(NDArrayOperatorsMixin, ABC):
         Raises :class:`DataError` with the chunk where they cannot be read.
         """
         try:
-            found = np.asarray(self.read(begin, end))
+            block = np.asarray(self.read(begin, end))
         except DataError:
             raise
         except Exception as error:  # whatever the library that reads them raises
             raise self._unreadable(begin, end, error) from error
         expected = (end - begin, *self.shape[1:])
-        if found.shape != expected:
+        if block.shape != expected:
             raise DataError(
-                f"{self.name}: {self.where(begin, end)}, have shape {found.shape}, not {expected}: "
+                f"{self.name}: {self.where(begin, end)}, have shape {block.shape}, not {expected}: "
                 "the store has changed since it was opened; open it again"
             )
-        if found.dtype in KEPT_TYPES and found.dtype.isnative:
-            return found
-        return found.astype(np.float64)
+        if block.dtype in KEPT_TYPES and block.dtype.isnative:
+            return block
+        return block.astype(np.float64)
 
     def _unreadable(self, begin: int, end: int, error: Exception) -> DataError:
         """The error of the first chunk that cannot be read."""
@@ -215,11 +215,11 @@ class Source(NDArrayOperatorsMixin, ABC):
                 for place in islice(places, self.readers)
             )
             while ahead:
-                first, found = ahead.popleft()
-                block = found.result()
+                first, future = ahead.popleft()
+                block = future.result()
                 for place in islice(places, 1):
                     ahead.append((place[0], reader.submit(self._looked_at, *place, seen)))
-                del found  # so that only the block in hand is kept
+                del future  # so that only the block in hand is kept
                 yield first, block
         finally:
             # Does not wait for the thread: a generator that is not read to its end is closed by the
@@ -262,13 +262,15 @@ class Source(NDArrayOperatorsMixin, ABC):
                 f"{self.name}: {self.nbytes / 1e6:.0f} MB are not loaded at once; take a part, "
                 "data[1000:2000], or a window: set_fit_limits(time_limits=...)"
             )
-        found = np.concatenate([block for _, block in self.blocks()])
-        return found if dtype is None else found.astype(dtype, copy=False)
+        whole = np.concatenate([block for _, block in self.blocks()])
+        return whole if dtype is None else whole.astype(dtype, copy=False)
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: object, **options: object
     ) -> object:
-        plain = [np.asarray(one) if isinstance(one, Source) else one for one in inputs]
+        plain = [
+            np.asarray(operand) if isinstance(operand, Source) else operand for operand in inputs
+        ]
         return getattr(ufunc, method)(*plain, **options)
 
     def __repr__(self) -> str:
@@ -283,10 +285,10 @@ class Derived(Source):
     given : the other source
     """
 
-    def __init__(self, given: Source) -> None:
-        self.given = given
-        self.shape, self.dtype, self.name = given.shape, given.dtype, given.name
-        self.chunk, self.readers = given.chunk, given.readers
+    def __init__(self, source: Source) -> None:
+        self.given = source
+        self.shape, self.dtype, self.name = source.shape, source.dtype, source.name
+        self.chunk, self.readers = source.chunk, source.readers
 
     def look(self) -> None:
         self.given.look()
@@ -379,16 +381,16 @@ class Part(Source):
 
     def read(self, begin: int, end: int) -> Data:
         first = self._rows.start
-        found = self.whole.rows(first + begin, first + end)
-        return found[:, self._columns.start : self._columns.stop]
+        rows = self.whole.rows(first + begin, first + end)
+        return rows[:, self._columns.start : self._columns.stop]
 
 
 def _slices(key: object) -> tuple[slice | None, slice]:
     """Rows and columns of a key of plain slices; None where it is something else."""
-    given = key if isinstance(key, tuple) else (key,)
-    if len(given) == 2 and given[0] is Ellipsis:
-        given = (slice(None), given[1])
-    plain = all(isinstance(one, slice) and one.step in (None, 1) for one in given)
-    if not plain or len(given) > 2:
+    keys = key if isinstance(key, tuple) else (key,)
+    if len(keys) == 2 and keys[0] is Ellipsis:
+        keys = (slice(None), keys[1])
+    plain = all(isinstance(part, slice) and part.step in (None, 1) for part in keys)
+    if not plain or len(keys) > 2:
         return None, slice(None)
-    return given[0], given[1] if len(given) == 2 else slice(None)
+    return keys[0], keys[1] if len(keys) == 2 else slice(None)

@@ -74,8 +74,8 @@ class Rules:
 
     def beside(self) -> dict[str, Seen]:
         """Checksums of weights and mask as they were read, where these are by reference."""
-        wholes = {what: whole_of(getattr(self, what)) for what in BESIDE}
-        return {what: one.seen for what, one in wholes.items() if isinstance(one, Beside)}
+        wholes = {name: whole_of(getattr(self, name)) for name in BESIDE}
+        return {name: whole.seen for name, whole in wholes.items() if isinstance(whole, Beside)}
 
     def within(self, begin: int, end: int) -> Rules:
         """The same for some of the rows."""
@@ -90,15 +90,15 @@ class Rules:
         Raises :class:`DataError` for points that count and have no weight, and for rows that have
         changed.
         """
-        given = whole_of(self.weight)
-        if given is None and source_of(self.keep) is None:
+        whole = whole_of(self.weight)
+        if whole is None and source_of(self.keep) is None:
             return self
         keep: Flags | None = seen_rows(self.keep, 0, self.end - self.begin)
         weight: Data = seen_rows(self.weight, 0, self.end - self.begin)
-        if isinstance(given, Weights):
+        if isinstance(whole, Weights):
             kept = None if keep is None else keep[..., self.columns]
-            given.refuse(self.begin, weight[:, self.columns], kept, self.columns.start or 0)
-        counted = weight > 0 if isinstance(given, Weights) else None
+            whole.refuse(self.begin, weight[:, self.columns], kept, self.columns.start or 0)
+        counted = weight > 0 if isinstance(whole, Weights) else None
         return replace(self, weight=weight, keep=keep, counted=counted)
 
 
@@ -146,9 +146,9 @@ class RowTree:
 
     def total(self) -> Array:
         """(n,) of all rows."""
-        in_order = sorted(self._nodes.items(), key=lambda one: one[0][1] << one[0][0])
-        found: Array = reduce(self._join, (node for _, node in in_order))[0]
-        return found
+        in_order = sorted(self._nodes.items(), key=lambda entry: entry[0][1] << entry[0][0])
+        result: Array = reduce(self._join, (node for _, node in in_order))[0]
+        return result
 
 
 def _spread(left: Array, right: Array) -> Array:
@@ -156,12 +156,12 @@ def _spread(left: Array, right: Array) -> Array:
 
     Source: T. F. Chan, G. H. Golub & R. J. LeVeque, The American Statistician 37, 242 (1983).
     """
-    found = left + right
-    share = np.divide(right[:, 1], found[:, 1], out=np.zeros(len(found)), where=found[:, 1] > 0)
+    both = left + right
+    share = np.divide(right[:, 1], both[:, 1], out=np.zeros(len(both)), where=both[:, 1] > 0)
     step = right[:, 2] - left[:, 2]
-    found[:, 2] = np.where(left[:, 1] > 0, left[:, 2] + step * share, right[:, 2])
-    found[:, 3] += np.where(left[:, 1] > 0, step**2 * left[:, 1] * share, 0.0)
-    return found
+    both[:, 2] = np.where(left[:, 1] > 0, left[:, 2] + step * share, right[:, 2])
+    both[:, 3] += np.where(left[:, 1] > 0, step**2 * left[:, 1] * share, 0.0)
+    return both
 
 
 @dataclass
@@ -224,8 +224,8 @@ class Surveyed:
     def merge(self, other: Surveyed) -> None:
         """Takes what is known of other rows."""
         self.seen.update(other.seen)
-        for what, seen in other.beside.items():
-            self.beside.setdefault(what, Seen()).update(seen)
+        for name, seen in other.beside.items():
+            self.beside.setdefault(name, Seen()).update(seen)
         self.points.merge(other.points)
         self.columns.merge(other.columns)
         self.low, self.high = min(self.low, other.low), max(self.high, other.high)
@@ -242,26 +242,26 @@ class Surveyed:
             means = sums / counts
         rows = [self.row_checksums[first] for first in sorted(self.row_checksums)]
         crc = zlib.crc32(np.concatenate(rows).data)
-        found = square, int(n_points), mean, scatter
-        return Survey(*found, means, self.low, self.high, self.is_whole, crc)
+        facts = square, int(n_points), mean, scatter
+        return Survey(*facts, means, self.low, self.high, self.is_whole, crc)
 
 
 def survey_rows(source: Source, rules: Rules, seen: Seen) -> Surveyed:
     """Reads the rows of `rules` once. Raises :class:`DataError`."""
-    found = Surveyed(seen)
+    surveyed = Surveyed(seen)
     source = veiled(source, rules.keep, rules.begin)
     for first, block in source.blocks(rules.begin, rules.end, seen):
-        found.add(source, first, block, rules.within(first, first + len(block)).at_hand())
-    found.beside = rules.beside()
-    return found
+        surveyed.add(source, first, block, rules.within(first, first + len(block)).at_hand())
+    surveyed.beside = rules.beside()
+    return surveyed
 
 
 def joined(parts: Iterable[Surveyed]) -> Surveyed:
     """What is known of the rows of all parts."""
-    found = Surveyed()
+    surveyed = Surveyed()
     for part in parts:
-        found.merge(part)
-    return found
+        surveyed.merge(part)
+    return surveyed
 
 
 def _refuse_nonfinite(
@@ -272,7 +272,7 @@ def _refuse_nonfinite(
         bad &= kept
     if not bad.any():
         return
-    row, k = (int(one) for one in np.argwhere(bad)[0])
+    row, k = (int(index) for index in np.argwhere(bad)[0])
     place = source.place(first + row, column + k)
     chunk = source.bounds(first + row)
     where = "" if chunk is None else f"chunk {chunk[0]}, "

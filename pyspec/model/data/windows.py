@@ -33,17 +33,17 @@ def slack(axis: Array) -> float:
     return ROUNDED * float(np.abs(np.diff(axis)).min()) if axis.size > 1 else 0.0
 
 
-def apart(one: Array, other: Array) -> str:
+def apart(axis: Array, other: Array) -> str:
     """How far two axes are apart where that is more than rounding, in words; "" of one axis."""
-    if one.shape != other.shape:
-        return f"{one.size} points in place of {other.size}"
-    distance = np.abs(one - other)
-    allowed = min(_near(one), _near(other))
-    if not one.size or distance.max() <= allowed:
+    if axis.shape != other.shape:
+        return f"{axis.size} points in place of {other.size}"
+    distance = np.abs(axis - other)
+    allowed = min(_near(axis), _near(other))
+    if not axis.size or distance.max() <= allowed:
         return ""
     at = int(np.argmax(distance))
     return (
-        f"up to {distance[at]:.3g} apart, {one[at]:.12g} and {other[at]:.12g}, where rounding may "
+        f"up to {distance[at]:.3g} apart, {axis[at]:.12g} and {other[at]:.12g}, where rounding may "
         f"be {allowed:.3g}"
     )
 
@@ -55,8 +55,8 @@ def places_on(axis: Array, points: Array) -> npt.NDArray[np.int64]:
     right = np.searchsorted(axis[order], points)
     sides = [order[np.clip(right - k, 0, axis.size - 1)] for k in (1, 0)]
     left_off, right_off = (np.abs(axis[side] - points) for side in sides)
-    found = np.where(left_off < right_off, *sides)
-    return np.where(np.minimum(left_off, right_off) <= _near(np.sort(axis)), found, -1)
+    nearest = np.where(left_off < right_off, *sides)
+    return np.where(np.minimum(left_off, right_off) <= _near(np.sort(axis)), nearest, -1)
 
 
 def _near(axis: Array) -> float:
@@ -65,7 +65,7 @@ def _near(axis: Array) -> float:
 
 
 def index_range(
-    axis: Array, limits: Sequence[float | None] | None, what: str, remedy: str = ""
+    axis: Array, limits: Sequence[float | None] | None, name: str, remedy: str = ""
 ) -> tuple[int, int]:
     """Half-open (begin, end) of the points with ``low <= axis <= high``, but for rounding.
 
@@ -74,12 +74,12 @@ def index_range(
     """
     if limits is None:
         return 0, axis.size
-    low, high = _pair(limits, what)
+    low, high = _pair(limits, name)
     near = slack(axis)
     inside = np.flatnonzero((axis >= low - near) & (axis <= high + near))
     if not inside.size:
         raise DataError(
-            f"no point of the {what} axis lies in [{low:g}, {high:g}]; it runs from "
+            f"no point of the {name} axis lies in [{low:g}, {high:g}]; it runs from "
             f"{axis[0]:g} to {axis[-1]:g} with {axis.size} points; choose limits that hold some"
             f"{remedy}"
         )
@@ -87,32 +87,32 @@ def index_range(
 
 
 def excluded(
-    axis: Array, pairs: Sequence[Sequence[float | None]], what: str, of_series: bool = False
+    axis: Array, pairs: Sequence[Sequence[float | None]], name: str, of_series: bool = False
 ) -> npt.NDArray[np.bool_] | None:
     """(n,) True within one of the pairs (low, high), both ends included; None without pairs.
 
     Raises :class:`DataError` for what is no list of pairs, and for a pair without a point, such as
     one of times `of_series` whose energies are left out.
     """
-    given = list(pairs)
-    if given and not all(isinstance(pair, Iterable) for pair in given):
+    ranges = list(pairs)
+    if ranges and not all(isinstance(pair, Iterable) for pair in ranges):
         raise DataError(f"exclude is {pairs!r}; give a list of pairs, such as [(83.2, 83.6)]")
-    found = np.zeros(axis.size, dtype=bool)
+    mask = np.zeros(axis.size, dtype=bool)
     remedy = DELAYS if of_series else ""
-    for pair in given:
-        found[slice(*index_range(axis, pair, what, remedy))] = True
-    return found if given else None
+    for pair in ranges:
+        mask[slice(*index_range(axis, pair, name, remedy))] = True
+    return mask if ranges else None
 
 
 def row_range(
-    axis: Array, start: float | None, stop: float | None, kind: str, what: str = "time"
+    axis: Array, start: float | None, stop: float | None, kind: str, name: str = "time"
 ) -> tuple[int, int]:
     """Half-open range of rows from `start` to `stop`, both included.
 
     `kind` is "abs" for values of the axis, "ind" for row numbers.
     """
     if kind == "abs":
-        return index_range(axis, (start, stop), what)
+        return index_range(axis, (start, stop), name)
     if kind != "ind":
         raise DataError(f"time_type must be 'abs' (axis values) or 'ind' (rows), not {kind!r}")
     first, last = _row(start, axis.size), _row(stop, axis.size)
@@ -120,21 +120,21 @@ def row_range(
 
 
 def forward_range(
-    given: Any, kind: str, what: str = "time_range"
+    time_range: Any, kind: str, name: str = "time_range"
 ) -> tuple[float | None, float | None]:
-    """(start, stop) of a time range, as :func:`row_range` takes them; `what` is how it is called.
+    """(start, stop) of a time range, as :func:`row_range` takes them; `name` is how it is called.
 
     Raises :class:`DataError` for what is no pair, and for a pair that runs backwards: ends
     exchanged by mistake would choose other spectra.
     """
     try:
-        start, stop = given
+        start, stop = time_range
     except (TypeError, ValueError):
-        raise DataError(f"{what} is {given!r}; give (start, stop)") from None
+        raise DataError(f"{name} is {time_range!r}; give (start, stop)") from None
     numbers = all(isinstance(end, (int, float, np.number)) for end in (start, stop))
     if numbers and start > stop and (kind == "abs" or (start < 0) == (stop < 0)):
         raise DataError(
-            f"{what} ({start:g}, {stop:g}) runs backwards; give the earlier end first: "
+            f"{name} ({start:g}, {stop:g}) runs backwards; give the earlier end first: "
             f"({stop:g}, {start:g})"
         )
     return start, stop
@@ -174,25 +174,25 @@ def nearest_row(axis: Array, point: float, kind: str) -> int:
     return int(np.argmin(np.abs(axis - point)))
 
 
-def _row(given: object, size: int) -> int:
+def _row(row: object, size: int) -> int:
     real = (int, float, np.integer, np.floating)
-    if not isinstance(given, real) or given % 1 != 0 or not -size <= given < size:
+    if not isinstance(row, real) or row % 1 != 0 or not -size <= row < size:
         raise DataError(
-            f"row {given!r} is not a row of the data; choose a whole number in 0 ... {size - 1}"
+            f"row {row!r} is not a row of the data; choose a whole number in 0 ... {size - 1}"
         )
-    return int(given) % size
+    return int(row) % size
 
 
-def _pair(limits: Sequence[float | None], what: str) -> tuple[float, float]:
+def _pair(limits: Sequence[float | None], name: str) -> tuple[float, float]:
     try:
         low, high = limits
-        given = [-np.inf if low is None else float(low), np.inf if high is None else float(high)]
+        ends = [-np.inf if low is None else float(low), np.inf if high is None else float(high)]
     except (TypeError, ValueError):
         raise DataError(
-            f"{what} limits must be two numbers, not {limits!r}; give [low, high], or None in the "
+            f"{name} limits must be two numbers, not {limits!r}; give [low, high], or None in the "
             "place of one for no limit"
         ) from None
-    wrong = [value for value, end in zip(given, limits, strict=True) if end is not None]
+    wrong = [value for value, end in zip(ends, limits, strict=True) if end is not None]
     if not np.isfinite(wrong).all():
-        raise DataError(f"{what} limits must be finite, not {limits!r}; None means no limit")
-    return min(given), max(given)
+        raise DataError(f"{name} limits must be finite, not {limits!r}; None means no limit")
+    return min(ends), max(ends)

@@ -69,19 +69,19 @@ def decays_seen(laws: Kinetics, unit: str) -> list[str]:
     """What was found, in a few lines."""
     of = f" {unit}" if unit else ""
     times = listed([rounded(tau) for tau in laws.taus])
-    found = [f"{counted(len(laws.taus), 'decay')}, {times}{of}"]
+    lines = [f"{counted(len(laws.taus), 'decay')}, {times}{of}"]
     if laws.has_step:
-        found[0] += ", and what stays"
-    found[0] += f" (singular values above the noise: {laws.n_significant})"
+        lines[0] += ", and what stays"
+    lines[0] += f" (singular values above the noise: {laws.n_significant})"
     if laws.SD is None:
-        found.append("no onset within the delays: decays begin with the first one")
+        lines.append("no onset within the delays: decays begin with the first one")
     else:
         moved = len(laws.zero) > 1
         place = "follows the energy (dispersion)" if moved else f"{rounded(laws.zero[0]):g}{of}"
         width = "sharper than the steps" if laws.is_sharp else f"SD {rounded(laws.SD):g}{of}"
-        found.append(f"time zero {place}, instrument {width}")
+        lines.append(f"time zero {place}, instrument {width}")
     if laws.has_artifact:
-        found.append("an artifact at time zero: a pulse and its derivatives")
+        lines.append("an artifact at time zero: a pulse and its derivatives")
     if laws.has_constant:
-        found.append("a constant beside them, from before time zero on")
-    return found
+        lines.append("a constant beside them, from before time zero on")
+    return lines

@@ -96,7 +96,7 @@ def humps(values: Array) -> list[Hump]:
     """
     from scipy.signal import find_peaks, peak_widths  # heavy: imported by the first guess
 
-    noise, found, last = noise_of(values), list[Hump](), values.size - 1
+    noise, result, last = noise_of(values), list[Hump](), values.size - 1
     share, width = SHARE * float(np.ptp(values)), 1.0
     scale = 2.0 * math.sqrt(2.0 * math.log(max(values.size, 2))) + BEYOND + FEW / values.size
     while width <= max(1.0, WIDEST * values.size):
@@ -112,7 +112,7 @@ def humps(values: Array) -> list[Hump]:
             if smooth[end] > smooth[next_to] and out >= least:
                 seen.append((end, out, end, end))
         for top, out, low, high in seen:
-            if not any(low - 1 <= one.top <= high + 1 for one in found):
-                found.append(Hump(int(top), float(out), smooth))
+            if not any(low - 1 <= hump.top <= high + 1 for hump in result):
+                result.append(Hump(int(top), float(out), smooth))
         width *= 2.0
-    return sorted(found, key=lambda one: (0 < one.top < last, one.prominence), reverse=True)
+    return sorted(result, key=lambda hump: (0 < hump.top < last, hump.prominence), reverse=True)

@@ -114,7 +114,8 @@ def _decays(data: Scaled, start: Kinetics, n_decays: int | None) -> Kinetics:
     flexible = _worth(data, replace(best, taus=tuple(any_taus.tolist())))
     while len(best.taus) < (n_decays or MAX_DECAYS):
         more = min(
-            (_polished(data, one) for one in _with_one_more(data, best)), key=lambda one: one[1]
+            (_polished(data, candidate) for candidate in _with_one_more(data, best)),
+            key=lambda candidate: candidate[1],
         )
         is_limit = min(more[0].taus) <= 1.01 * _fastest(
             more[0], step_at(data.time, more[0].zero[0])
@@ -139,7 +140,7 @@ def _decays(data: Scaled, start: Kinetics, n_decays: int | None) -> Kinetics:
     for tau in sorted(best.taus) if n_decays is None else ():  # one may have become needless
         if len(best.taus) == 1:
             break
-        others = tuple(one for one in best.taus if one != tau)
+        others = tuple(other_tau for other_tau in best.taus if other_tau != tau)
         other = _polished(data, replace(best, taus=others))
         if other[1] - cost < least * _variance(data, (best, cost)) * min(
             flexible, _worth(data, best)
@@ -166,7 +167,7 @@ def _with_one_more(data: Scaled, best: Kinetics) -> list[Kinetics]:
     taus = decay_times(data.time, best.zero[0], STARTS)
     taus = np.array([tau for tau in taus if all(abs(math.log(tau / o)) > 0.3 for o in best.taus)])
     tried = [replace(best, taus=(*best.taus, float(tau))) for tau in taus]
-    costs = np.array([_cost(data, one) for one in tried])
+    costs = np.array([_cost(data, candidate) for candidate in tried])
     inner = [
         k
         for k in range(costs.size)
@@ -176,12 +177,12 @@ def _with_one_more(data: Scaled, best: Kinetics) -> list[Kinetics]:
     return [tried[k] for k in inner[:2]]
 
 
-def _variance(data: Scaled, found: tuple[Kinetics, float]) -> float:
+def _variance(data: Scaled, fitted: tuple[Kinetics, float]) -> float:
     """Chi squared of one point."""
-    laws = found[0]
+    laws = fitted[0]
     n = len(laws.taus) + laws.has_step + laws.has_constant + 3 * laws.has_artifact
     dof = max((data.time.size - n) * int(data.data.shape[1]), 1)
-    return max(found[1] / dof, 1e-6)
+    return max(fitted[1] / dof, 1e-6)
 
 
 def _basis(data: Scaled, laws: Kinetics) -> Array:

@@ -126,45 +126,45 @@ def _guessed(time: Array, trace: Array) -> Laws:
     group = math.ceil(time.size / MOST)
     t, y = whole = means(time, group), means(trace, group)
     if t.size > SOUGHT:
-        t, y = (means(one, math.ceil(t.size / SOUGHT)) for one in whole)
+        t, y = (means(line, math.ceil(t.size / SOUGHT)) for line in whole)
     tried = [*_without_onset(t, y, float(np.asarray(time)[0])), *_with_onset(t, y)]
     best_of: dict[tuple[bool, bool, bool, int], _Tried] = {}  # of the same laws
-    for one in tried:
-        kind = (one.sd is None, one.has_slope, one.has_step, len(one.taus))
-        best_of[kind] = min(best_of.get(kind, one), one, key=_by_cost)
-    laws = [_polished(t, y, one) for one in best_of.values()]
+    for trial in tried:
+        kind = (trial.sd is None, trial.has_slope, trial.has_step, len(trial.taus))
+        best_of[kind] = min(best_of.get(kind, trial), trial, key=_by_cost)
+    laws = [_polished(t, y, trial) for trial in best_of.values()]
     best = min(laws, key=_by_cost)
-    found = _finished(whole, best)
+    plain = _finished(whole, best)
     for base in _bases(t, best, laws):
         wave = min(_with_wave(t, y, base), key=_by_cost, default=base)
         best = min(best, _polished(t, y, wave), key=_by_cost)
-    other = found if best.wave is None else _finished(whole, best)
+    other = plain if best.wave is None else _finished(whole, best)
     if other.swing is None:
-        return found
+        return plain
     height, f, _, fade = other.swing
-    return other if height > SMALLEST * float(np.ptp(y)) and f * fade >= LASTS else found
+    return other if height > SMALLEST * float(np.ptp(y)) and f * fade >= LASTS else plain
 
 
 def _finished(whole: tuple[Array, Array], best: _Tried) -> Laws:
     """The laws as they lie best in the whole trace, whose steps may be finer."""
-    found = _polished(*whole, replace(best, cost=np.inf))
+    trial = _polished(*whole, replace(best, cost=np.inf))
     if best.wave is not None:  # the other laws beside it: a long trace may have a sharper onset
-        found = _polished(*whole, found, holds_wave=True)
-    return _solved(*whole, found)
+        trial = _polished(*whole, trial, holds_wave=True)
+    return _solved(*whole, trial)
 
 
-def _criterion(t: Array, rss: float | Array, y: Array, one: _Tried) -> Array:
+def _criterion(t: Array, rss: float | Array, y: Array, trial: _Tried) -> Array:
     """n ln(rss / n), and what the parameters of these laws are worth."""
     floor = NOTHING * float(np.sum((y - y.mean()) ** 2)) + np.finfo(float).tiny
-    laws = len(one.taus) + one.has_slope + one.has_step + (one.wave is not None)
-    count = 1 + 2 * len(one.taus) + one.has_slope + one.has_step + 2 * (one.sd is not None)
-    if one.wave is not None:
-        count += 3 + math.isfinite(one.wave[1])
+    laws = len(trial.taus) + trial.has_slope + trial.has_step + (trial.wave is not None)
+    count = 1 + 2 * len(trial.taus) + trial.has_slope + trial.has_step + 2 * (trial.sd is not None)
+    if trial.wave is not None:
+        count += 3 + math.isfinite(trial.wave[1])
     if count >= y.size:
         return np.full(np.shape(rss), np.inf)
     worth = math.log(y.size) * count + WORTH * laws
     # A time zero within the axis says that there is an onset.
-    if one.sd is None and one.taus and t[0] < 0.0 < t[-1]:
+    if trial.sd is None and trial.taus and t[0] < 0.0 < t[-1]:
         worth += 2 * WORTH
     return np.asarray(y.size * np.log(np.maximum(rss, floor) / y.size) + worth)
 
@@ -186,8 +186,8 @@ def _decays_beside(
     """`base` with none, the best one, and the best two of `decays`, (n, n_tau)."""
 
     def tried(rss: float, *own: float) -> _Tried:
-        one = replace(base, taus=tuple(sorted(own)))
-        return replace(one, cost=float(_criterion(t, rss, y, one)))
+        trial = replace(base, taus=tuple(sorted(own)))
+        return replace(trial, cost=float(_criterion(t, rss, y, trial)))
 
     left = _residual(columns, y)
     rss = float(left @ left)
@@ -196,8 +196,8 @@ def _decays_beside(
     gram, load = own.T @ own, own.T @ left
     size = np.maximum(np.diag(gram), 1e-12 * np.sum(decays**2, axis=0) + np.finfo(float).tiny)
     gains = load**2 / size
-    one = int(np.argmax(gains))
-    yield tried(rss - float(gains[one]), float(taus[one]))
+    best = int(np.argmax(gains))
+    yield tried(rss - float(gains[best]), float(taus[best]))
     det = np.outer(size, size) - gram**2
     det[det < 1e-6 * np.outer(size, size)] = np.inf  # the same decay twice
     cross = np.outer(load**2, size)
@@ -227,28 +227,28 @@ def _with_onset(t: Array, y: Array) -> Iterator[_Tried]:
             decays = expFun_gaussIRF(t[:, None], 1.0, taus, t0, sd)
             for has_slope, has_step in product((False, True), repeat=2):
                 base = _Tried(np.inf, t0, sd, has_slope, has_step)
-                for one in _decays_beside(t, y, base, _columns(t, base), decays, taus):
-                    if has_step or one.taus:
-                        yield one
+                for trial in _decays_beside(t, y, base, _columns(t, base), decays, taus):
+                    if has_step or trial.taus:
+                        yield trial
 
 
-def _polished(t: Array, y: Array, one: _Tried, *, holds_wave: bool = False) -> _Tried:
+def _polished(t: Array, y: Array, trial: _Tried, *, holds_wave: bool = False) -> _Tried:
     """The same laws where they lie best, near what a grid gave. An oscillation begins with a jump
     at t0: the onset of laws beside one moves only where the oscillation `holds_wave`."""
     from scipy.optimize import least_squares
 
-    has_onset = one.sd is not None and (one.wave is None or holds_wave)
-    has_wave = one.wave is not None and not holds_wave
+    has_onset = trial.sd is not None and (trial.wave is None or holds_wave)
+    has_wave = trial.wave is not None and not holds_wave
 
     def free(x: Array) -> _Tried:
         left = [float(value) for value in x]
-        t0, sd, wave = one.t0, one.sd, one.wave
+        t0, sd, wave = trial.t0, trial.sd, trial.wave
         if has_onset:
             t0, sd = left.pop(0), math.exp(left.pop(0))
-        taus = tuple(math.exp(left.pop(0)) for _ in one.taus)
+        taus = tuple(math.exp(left.pop(0)) for _ in trial.taus)
         if wave is not None and has_wave:
             wave = left.pop(0), math.exp(left.pop(0)) if math.isfinite(wave[1]) else math.inf
-        return replace(one, t0=t0, sd=sd, taus=taus, wave=wave)
+        return replace(trial, t0=t0, sd=sd, taus=taus, wave=wave)
 
     start, low, high = list[float](), list[float](), list[float]()
 
@@ -257,65 +257,65 @@ def _polished(t: Array, y: Array, one: _Tried, *, holds_wave: bool = False) -> _
         low.append(below)
         high.append(above)
 
-    step, span = step_at(t, one.t0), float(np.ptp(t))
-    if has_onset and one.sd is not None:
+    step, span = step_at(t, trial.t0), float(np.ptp(t))
+    if has_onset and trial.sd is not None:
         vary(
-            one.t0,
-            max(one.t0 - 4 * (step + one.sd), t[0]),
-            min(one.t0 + 4 * (step + one.sd), t[-1]),
+            trial.t0,
+            max(trial.t0 - 4 * (step + trial.sd), t[0]),
+            min(trial.t0 + 4 * (step + trial.sd), t[-1]),
         )
-        vary(math.log(one.sd), math.log(SHARPEST * step), math.log(span / 2))
-    for tau in one.taus:
+        vary(math.log(trial.sd), math.log(SHARPEST * step), math.log(span / 2))
+    for tau in trial.taus:
         vary(math.log(tau), math.log(tau / 4), math.log(tau * 4))
-    if one.wave is not None and has_wave:
+    if trial.wave is not None and has_wave:
         near = 1 / span
-        vary(one.wave[0], one.wave[0] - near, one.wave[0] + near)
-        if math.isfinite(one.wave[1]):
-            vary(math.log(one.wave[1]), math.log(one.wave[1] / 4), math.log(one.wave[1] * 4))
+        vary(trial.wave[0], trial.wave[0] - near, trial.wave[0] + near)
+        if math.isfinite(trial.wave[1]):
+            vary(math.log(trial.wave[1]), math.log(trial.wave[1] / 4), math.log(trial.wave[1] * 4))
     if not start:
-        return one
-    found = least_squares(
+        return trial
+    fitted = least_squares(
         lambda x: _residual(_columns(t, free(x)), y), start, bounds=(low, high), max_nfev=ROUNDS
     )
-    best = free(found.x)
+    best = free(fitted.x)
     best = replace(best, taus=tuple(sorted(best.taus)))
-    cost = float(_criterion(t, 2.0 * float(found.cost), y, best))
-    return min(one, replace(best, cost=cost), key=_by_cost)
+    cost = float(_criterion(t, 2.0 * float(fitted.cost), y, best))
+    return min(trial, replace(best, cost=cost), key=_by_cost)
 
 
 def _bases(t: Array, best: _Tried, laws: Sequence[_Tried]) -> list[_Tried]:
     """Sets of laws that an oscillation is tried with: those found so far, and fewer, since an
     oscillation may replace decays."""
     onset = min((law for law in laws if law.sd is not None), key=_by_cost, default=None)
-    found = [best, *(one for one in laws if len(one.taus) < 2)]
+    bases = [best, *(trial for trial in laws if len(trial.taus) < 2)]
     for t0 in {onset.t0 if onset else 0.0, 0.0} if t[0] < 0.0 < t[-1] else set():
         sharp = _Tried(np.inf, t0, SHARPEST * step_at(t, t0))
         for has_slope in {best.has_slope, False}:
-            one = replace(sharp, has_slope=has_slope)
-            found += [one, replace(one, has_step=True)]
-    return found
+            trial = replace(sharp, has_slope=has_slope)
+            bases += [trial, replace(trial, has_step=True)]
+    return bases
 
 
-def _columns(t: Array, one: _Tried) -> list[Array]:
+def _columns(t: Array, trial: _Tried) -> list[Array]:
     """The columns of all heights: the level, the slope, the step, decays, sine and cosine."""
-    found = [np.ones_like(t)]
-    if one.has_slope:
-        found.append(t - t[0])
-    if one.sd is None:
-        found += [np.exp(-(t - one.t0) / tau) for tau in one.taus]
+    columns = [np.ones_like(t)]
+    if trial.has_slope:
+        columns.append(t - t[0])
+    if trial.sd is None:
+        columns += [np.exp(-(t - trial.t0) / tau) for tau in trial.taus]
     else:
-        if one.has_step:
-            found.append(stepFun_gaussIRF(t, 1.0, one.t0, one.sd))
-        found += [expFun_gaussIRF(t, 1.0, tau, one.t0, one.sd) for tau in one.taus]
-    if one.wave is not None:
-        wave = _waves(t, one, np.array([one.wave[0]]), one.wave[1])[:, 0]
-        found += [wave.imag, wave.real]
-    return found
+        if trial.has_step:
+            columns.append(stepFun_gaussIRF(t, 1.0, trial.t0, trial.sd))
+        columns += [expFun_gaussIRF(t, 1.0, tau, trial.t0, trial.sd) for tau in trial.taus]
+    if trial.wave is not None:
+        wave = _waves(t, trial, np.array([trial.wave[0]]), trial.wave[1])[:, 0]
+        columns += [wave.imag, wave.real]
+    return columns
 
 
-def _waves(t: Array, one: _Tried, f: Array, tau: float) -> Array:
+def _waves(t: Array, trial: _Tried, f: Array, tau: float) -> Array:
     """exp(-(t - t0)/tau) exp(2 pi i f (t - t0)) from t0 on, (n, n_f)."""
-    u = t - one.t0
+    u = t - trial.t0
     late = np.where(u >= 0.0, np.exp(-np.maximum(u, 0.0) / tau), 0.0)
     return np.asarray(late[:, None] * np.exp(2j * np.pi * np.outer(u, f)))
 
@@ -342,8 +342,8 @@ def _with_wave(t: Array, y: Array, base: _Tried) -> Iterator[_Tried]:
         if not is_seen.any():
             continue
         at = int(np.argmax(np.where(is_seen, gains, 0.0)))
-        one = replace(base, wave=(float(f[at]), tau))
-        yield replace(one, cost=float(_criterion(t, left @ left - gains[at], y, one)))
+        trial = replace(base, wave=(float(f[at]), tau))
+        yield replace(trial, cost=float(_criterion(t, left @ left - gains[at], y, trial)))
 
 
 def _fastest(t: Array, t0: float, tau: float) -> float:
@@ -359,7 +359,7 @@ def _fastest(t: Array, t0: float, tau: float) -> float:
 def _solved(t: Array, y: Array, best: _Tried) -> Laws:
     """The heights of what was chosen."""
     matrix, swing = np.stack(_columns(t, best), axis=1), None
-    level, *heights = (float(one) for one in np.linalg.lstsq(matrix, y, rcond=None)[0])
+    level, *heights = (float(height) for height in np.linalg.lstsq(matrix, y, rcond=None)[0])
     if best.wave is not None:
         *heights, sine, cosine = heights
         f, fade = best.wave

@@ -132,12 +132,12 @@ class Lines:
         ground = self._ground_text() if signs else ""  # between peaks and dips it is 0
         model = load_model(f"guess:\n{ground}{self._peaks_text()}", "guess")
         model.set_axes(energy)
-        found = guess_values(model, _upright(self.spectrum, signs))
-        for name, value in found.items():
+        values = guess_values(model, _upright(self.spectrum, signs))
+        for name, value in values.items():
             if name.endswith("_x0"):
                 start[name] = on_axis(energy, value)
             elif name.endswith("_A"):
-                at = np.argmin(np.abs(energy - found[name.replace("_A", "_x0")]))
+                at = np.argmin(np.abs(energy - values[name.replace("_A", "_x0")]))
                 start[name] = rounded(math.copysign(value, signs or self.spectrum[at]))
             else:
                 start[name] = rounded(signs * value if name.startswith("LinBack") else value)
@@ -185,10 +185,10 @@ class Lines:
             return 0.0
         width = float(np.median([self.start[f"{name}_F"] for name in self.names]))
         tried = [self._fitted(sign * 0.3 / width) for sign in (1.0, -1.0)]
-        best, theta = min(tried, key=lambda one: one[0])
-        found = float(theta[-1])
-        is_skewed = best < FLANK * plain and 0.03 < abs(found) * width < 1.5
-        return rounded(found) if is_skewed else 0.0
+        best, theta = min(tried, key=lambda fit: fit[0])
+        skew = float(theta[-1])
+        is_skewed = best < FLANK * plain and 0.03 < abs(skew) * width < 1.5
+        return rounded(skew) if is_skewed else 0.0
 
     def _fitted(self, skew: float | None = None, enough: float = 0.0) -> tuple[float, Array]:
         """The sum of squares of these lines at their best, or one that is `enough`, and the
@@ -225,9 +225,9 @@ def _unread(places: Array) -> list[str]:
     """What is said of humps that got no peak."""
     if places.size == 0:
         return []
-    what = "1 more hump was" if places.size == 1 else f"{places.size} more humps were"
+    subject = "1 more hump was" if places.size == 1 else f"{places.size} more humps were"
     return [
-        f"{what} seen, at {listed(places.tolist())}: add peaks, or take a part, "
+        f"{subject} seen, at {listed(places.tolist())}: add peaks, or take a part, "
         "--select energy=FROM:TO"
     ]
 
@@ -247,8 +247,8 @@ def _signs(spectrum: Array) -> int:
     reached = above if first > 0.0 else below  # by the background, if both ends are one
     weak = spectrum if above < below else -spectrum
     # A hump on the weak side rises from zero: more than half of what stands out is above it.
-    inside = [one for one in humps(weak) if 0 < one.top < weak.size - 1]
-    has_sign = any(one.smooth[one.top] > GROUND * one.prominence for one in inside)
+    inside = [hump for hump in humps(weak) if 0 < hump.top < weak.size - 1]
+    has_sign = any(hump.smooth[hump.top] > GROUND * hump.prominence for hump in inside)
     if ground < GROUND * reached and (min(above, below) > DIPS * max(above, below) or has_sign):
         return 0
     off = spectrum - _line(spectrum)

@@ -118,8 +118,8 @@ def mean_spectrum(scan: Scan) -> tuple[Array, Array]:
 
 def _of_trace(scan: Scan) -> First:
     assert scan.time is not None
-    known = np.isfinite(scan.data)
-    trace = Trace(scan.time[known], scan.data[known])
+    is_finite = np.isfinite(scan.data)
+    trace = Trace(scan.time[is_finite], scan.data[is_finite])
     text = trace.text(TRACE)
     load_time_model(text, TRACE)  # a text that is not a model would be a mistake here
     label, unit = (names.get("time", "") for names in (scan.labels, scan.units))
@@ -216,9 +216,9 @@ def _of_series(scan: Scan, energy: Array, time: Array, wanted: Wanted) -> First:
     order = np.argsort(t)
     data, t = data[order], t[order]
     if not np.isfinite(data).all():
-        known = np.isfinite(data)
-        sums = np.where(known, data, 0.0).sum(axis=0)
-        data = np.where(known, data, sums / np.maximum(known.sum(axis=0), 1))
+        is_finite = np.isfinite(data)
+        sums = np.where(is_finite, data, 0.0).sum(axis=0)
+        data = np.where(is_finite, data, sums / np.maximum(is_finite.sum(axis=0), 1))
     width = resolved(data) if t.size >= 12 and x.size >= 15 else 1
     if width > 1:  # their means are independent
         x, data = binned(x, data, width)

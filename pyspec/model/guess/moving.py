@@ -77,18 +77,18 @@ def guess_motion(
                 apart = float(np.median(trace - traces[:, tie, j]))
                 moved[key] = f'["{names[tie]}_{argument} + {rounded(apart)}"]'
                 continue
-            found = guess_laws(times, trace)
+            motion = guess_laws(times, trace)
             if not (
-                found.decays or found.swing or found.step is not None or found.slope is not None
+                motion.decays or motion.swing or motion.step is not None or motion.slope is not None
             ):
                 continue
-            laws[key] = found
+            laws[key] = motion
             low, high = ends_of(energy)
-            moved[key] = free(on_axis(energy, found.level), low, high)
+            moved[key] = free(on_axis(energy, motion.level), low, high)
             if argument == "F":
                 step = step_of(energy)
-                moved[key] = free(rounded(max(found.level, step)), rounded(step / 4))
-            seen.append(f"{key} moves: {spoken(found)}")
+                moved[key] = free(rounded(max(motion.level, step)), rounded(step / 4))
+            seen.append(f"{key} moves: {spoken(motion)}")
     if not laws:
         return None
     still = not any(
@@ -98,10 +98,10 @@ def guess_motion(
         for k, name in enumerate(names):
             moved[f"{name}_A"] = free(rounded(float(np.median(traces[:, k, 0]))), 0)
     text, dynamics = "", []
-    for key, one in laws.items():
+    for key, law in laws.items():
         name = f"moves_{key}"
         dynamics.append((key, name))
-        text += "\n" + laws_text(name, one, times, is_motion=True)
+        text += "\n" + laws_text(name, law, times, is_motion=True)
     return Motion(lines, moved, tuple(dynamics), text, tuple(seen), still)
 
 
@@ -168,7 +168,7 @@ def _followed(lines: Lines, energy: Array, rows: Array, noise: float) -> tuple[A
 
     for k in range(n):
         moves[4 * k + 1] = moves[4 * k + 2] = max(0.5 * theta[4 * k + 2], step)
-    found, errors = np.empty((len(rows), n, 3)), np.empty((len(rows), n, 3))
+    traces, errors = np.empty((len(rows), n, 3)), np.empty((len(rows), n, 3))
     for i, row in enumerate(rows):
         scaled = row / size
         theta = minimized(partial(slopes_of, scaled), theta, low, high, moves, 1e-4)
@@ -177,8 +177,8 @@ def _followed(lines: Lines, energy: Array, rows: Array, noise: float) -> tuple[A
         variance = max(float(left @ left) / dof, (noise / size) ** 2)
         inverse = np.linalg.pinv(slope.T @ slope, rcond=1e-12, hermitian=True)
         spread = np.sqrt(np.abs(np.diag(inverse)) * variance)[: 4 * n].reshape(n, 4)
-        found[i] = theta[: 4 * n].reshape(n, 4)[:, :3]
+        traces[i] = theta[: 4 * n].reshape(n, 4)[:, :3]
         errors[i] = np.maximum(spread[:, :3], 1e-9)
-        found[i, :, 0] *= size
+        traces[i, :, 0] *= size
         errors[i, :, 0] *= size
-    return found, errors
+    return traces, errors

@@ -86,7 +86,7 @@ def guess_onset(data: Scaled) -> Kinetics:
             table = np.array([_left(data, _flexible(t, at, sd, has_artifact)) for at in grid])
             table += variance * (pulses + CERTAIN * math.sqrt(2 * pulses)) / data.x.size
             tried.append((_polynomial(data, grid, table, 1)[0], has_artifact, sd, table))
-    tried.sort(key=lambda one: one[0])
+    tried.sort(key=lambda attempt: attempt[0])
     bent = [
         (*_polynomial(data, grid, table, 2), has_artifact, sd)
         for _, has_artifact, sd, table in tried[:3]
@@ -99,8 +99,8 @@ def _flexible(t: Array, at: float, sd: float, has_artifact: bool) -> list[Array]
     """What any sum of decays from one time zero on looks like, nearly."""
     taus = decay_times(t, at, FLEXIBLE)
     decays = expFun_gaussIRF(t[:, None], 1.0, taus, at, sd)
-    found = [np.ones_like(t), stepFun_gaussIRF(t, 1.0, at, sd), *decays.T]
-    return found + (pulses(t, at, sd) if has_artifact else [])
+    columns = [np.ones_like(t), stepFun_gaussIRF(t, 1.0, at, sd), *decays.T]
+    return columns + (pulses(t, at, sd) if has_artifact else [])
 
 
 def pulses(t: Array, at: float | Array, sd: float) -> list[Array]:
@@ -158,5 +158,5 @@ def _polynomial(
             kinds.append((cost + 2 * worth, (level - bend * float(np.mean(u**2)), slope, bend)))
     best, zero = min(kinds)
     moved = np.polynomial.Polynomial(zero)(np.polynomial.Polynomial([-float(x.mean()), 1.0]))
-    coefficients = [float(one) for one in np.atleast_1d(moved.coef)]
+    coefficients = [float(coefficient) for coefficient in np.atleast_1d(moved.coef)]
     return best, tuple(coefficients + [0.0] * (len(zero) - len(coefficients)))

@@ -38,32 +38,34 @@ def guess_values(model: ModelTree, data: npt.ArrayLike) -> dict[str, float]:
     components = model.components
     if energy is None:
         raise DataError(f"{name} has no energy axis; give it one with set_axes(energy=...) first")
-    given = real("data", data)
-    if given.ndim not in (1, 2) or given.shape[-1] != energy.size or energy.size < 5:
+    array = real("data", data)
+    if array.ndim not in (1, 2) or array.shape[-1] != energy.size or energy.size < 5:
         raise DataError(
-            f"data of shape {given.shape} do not fit the energy axis of {energy.size} points; "
+            f"data of shape {array.shape} do not fit the energy axis of {energy.size} points; "
             "give one spectrum, or spectra as (n_time, n_energy), of at least 5 points"
         )
-    if not np.isfinite(given).all():
+    if not np.isfinite(array).all():
         raise DataError("the data have values that are not finite; guess from a part without them")
-    spectrum = given.mean(axis=0) if given.ndim == 2 else given
+    spectrum = array.mean(axis=0) if array.ndim == 2 else array
     order = np.argsort(energy)
-    peaks = [one for one in components if one.op.kind == "PEAK" and {"A", "x0"} <= {*one.op.params}]
+    peaks = [
+        part for part in components if part.op.kind == "PEAK" and {"A", "x0"} <= {*part.op.params}
+    ]
     if not 1 <= len(peaks) <= MAX_PEAKS:
         raise ModelError(
             f"{name} has {len(peaks)} peaks, and guess reads one to {MAX_PEAKS}; set the start "
             "values with set(name, value)"
         )
-    found, ground = _background(components, energy, spectrum)
+    starts, ground = _background(components, energy, spectrum)
     axis, above = energy[order], (spectrum - ground)[order]
     places = _peaks(axis, above, len(peaks))
-    ranked = sorted(peaks, key=lambda one: values[f"{one.name}_x0"])
+    ranked = sorted(peaks, key=lambda part: values[f"{part.name}_x0"])
     for component, (x0, height, fwhm) in zip(ranked, sorted(places), strict=True):
-        found.update(_shape(component, values, x0, height, fwhm))
-    pars = {par.name: par for one in components for par in one.parameters}
+        starts.update(_shape(component, values, x0, height, fwhm))
+    pars = {par.name: par for part in components for par in part.parameters}
     return {
         key: float(np.clip(value, par.min, par.max))
-        for key, value in found.items()
+        for key, value in starts.items()
         if _is_free(par := pars[key])
     }
 
@@ -85,30 +87,30 @@ def _background(
         for component in components
         if component.op.kind != "PEAK"
     }
-    found: dict[str, float] = {}
+    starts: dict[str, float] = {}
     if "LinBack" in by_function:
         rises = energy[-1] > energy[0]
         low, high = (first, last) if rises else (last, first)
         name, span = by_function["LinBack"], float(np.ptp(energy))
         offset = 0.0
         if "Offset" in by_function:
-            offset = found[f"{by_function['Offset']}_y0"] = 0.0
-        found |= {f"{name}_m": (high - low) / span, f"{name}_b": low - offset}
-        return found, low + (high - low) * (energy - energy.min()) / span
+            offset = starts[f"{by_function['Offset']}_y0"] = 0.0
+        starts |= {f"{name}_m": (high - low) / span, f"{name}_b": low - offset}
+        return starts, low + (high - low) * (energy - energy.min()) / span
     floor = last if "Shirley" in by_function else float(smooth.min())
     if "Offset" in by_function:
-        found[f"{by_function['Offset']}_y0"] = floor
+        starts[f"{by_function['Offset']}_y0"] = floor
     else:
         floor = 0.0
     ground = np.full(energy.size, floor)
     if "Shirley" not in by_function or first <= last:
-        return found, ground
+        return starts, ground
     for _ in range(ROUNDS):  # each round knows the peaks a little better
         sums = np.cumsum(np.maximum(spectrum - ground, 0.0)[::-1])[::-1]
         share = (first - last) / sums[0] if sums[0] > 0 else 0.0
         ground = floor + share * sums
-    found[f"{by_function['Shirley']}_pShirley"] = share
-    return found, ground
+    starts[f"{by_function['Shirley']}_pShirley"] = share
+    return starts, ground
 
 
 def levels(spectrum: Array) -> tuple[float, float]:
@@ -122,8 +124,8 @@ def levels(spectrum: Array) -> tuple[float, float]:
 def peak_places(spectrum: npt.ArrayLike) -> list[int]:
     """Points of a spectrum, (n_energy,), where peaks stand out of it, the strongest first; none for
     noise alone. Its ends are none."""
-    given = np.asarray(spectrum, np.float64)
-    return [one.top for one in humps(given) if 0 < one.top < given.size - 1]
+    values = np.asarray(spectrum, np.float64)
+    return [hump.top for hump in humps(values) if 0 < hump.top < values.size - 1]
 
 
 def _peaks(axis: Array, above: Array, count: int) -> list[tuple[float, float, float]]:
@@ -132,7 +134,7 @@ def _peaks(axis: Array, above: Array, count: int) -> list[tuple[float, float, fl
     from scipy.ndimage import gaussian_filter1d
 
     rest = gaussian_filter1d(above, max(1.0, above.size / 200))
-    tall, taken, found = humps(above), np.zeros_like(above), []
+    tall, taken, peaks = humps(above), np.zeros_like(above), []
     for k in range(count):
         if k < len(tall):
             top, seen = _calmed(axis, above, tall[k].top, tall[k].smooth - taken, taken)
@@ -141,9 +143,9 @@ def _peaks(axis: Array, above: Array, count: int) -> list[tuple[float, float, fl
             top = int(np.argmax(seen))
         fwhm = _width(axis, seen, top)
         height = max(float(seen[top]), 1e-3 * float(np.ptp(above)))
-        found.append((float(axis[top]), height, fwhm))
+        peaks.append((float(axis[top]), height, fwhm))
         taken += height * np.exp(-4 * np.log(2) * ((axis - axis[top]) / fwhm) ** 2)
-    return found
+    return peaks
 
 
 def _calmed(axis: Array, above: Array, top: int, seen: Array, taken: Array) -> tuple[int, Array]:

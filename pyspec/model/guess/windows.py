@@ -43,36 +43,38 @@ def windows(energy: Array, spectrum: Array) -> list[Window]:
         return []
     step, last = step_of(energy), energy.size - 1
     tops: list[tuple[float, float, float]] = []
-    for one in humps(spectrum):
-        if not 0 < one.top < last:
+    for hump in humps(spectrum):
+        if not 0 < hump.top < last:
             continue
-        half = one.smooth[one.top] - one.prominence / 2
-        below = np.flatnonzero(one.smooth < half)
-        left, right = below[below < one.top], below[below > one.top]
-        sides = [abs(one.top - side) for side in (left[-1:], right[:1]) if side.size]
+        half = hump.smooth[hump.top] - hump.prominence / 2
+        below = np.flatnonzero(hump.smooth < half)
+        left, right = below[below < hump.top], below[below > hump.top]
+        sides = [abs(hump.top - side) for side in (left[-1:], right[:1]) if side.size]
         width = 2 * step * float(min((int(side[0]) for side in sides), default=last))
         if width < NARROW * span:
-            tops.append((float(energy[one.top]), width, one.prominence))
+            tops.append((float(energy[hump.top]), width, hump.prominence))
     if len(tops) < LINES:
         return []
     parts: list[list[tuple[float, float, float]]] = []
     for top in sorted(tops):
         reach = _reach(top)
-        if parts and top[0] - reach < max(one[0] + _reach(one) for one in parts[-1]):
+        if parts and top[0] - reach < max(line[0] + _reach(line) for line in parts[-1]):
             parts[-1].append(top)
         else:
             parts.append([top])
     low, high = float(energy.min()), float(energy.max())
-    found = []
+    result = []
     for part in parts:
-        part.sort(key=lambda one: -one[2])
+        part.sort(key=lambda line: -line[2])
         ends = (
-            max(low, min(one[0] - _reach(one) for one in part)),
-            min(high, max(one[0] + _reach(one) for one in part)),
+            max(low, min(line[0] - _reach(line) for line in part)),
+            min(high, max(line[0] + _reach(line) for line in part)),
         )
-        places = tuple(one[0] for one in part)
-        found.append(Window(on_axis(energy, ends[0]), on_axis(energy, ends[1]), places, part[0][2]))
-    return sorted(found, key=lambda one: -one.strength)[:WINDOWS]
+        places = tuple(line[0] for line in part)
+        result.append(
+            Window(on_axis(energy, ends[0]), on_axis(energy, ends[1]), places, part[0][2])
+        )
+    return sorted(result, key=lambda window: -window.strength)[:WINDOWS]
 
 
 def _reach(top: tuple[float, float, float]) -> float:

@@ -132,7 +132,7 @@ def no_text(error: UnicodeDecodeError, hint: str) -> str:
 def _beside(path: Path) -> str:
     """The model file in the same folder whose name is nearest."""
     try:
-        names = [] if path.exists() else [one.name for one in sorted(path.parent.glob("*.y*ml"))]
+        names = [] if path.exists() else [file.name for file in sorted(path.parent.glob("*.y*ml"))]
     except (OSError, ValueError):
         return ""
     return suggest(path.name, names)

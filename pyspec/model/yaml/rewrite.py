@@ -61,14 +61,14 @@ def with_fields(text: str, model: Model, edits: ByName[str, ByName[str, object]]
     changes: dict[int, Change] = {}
     for name, fields in edits.items():
         par = parameters[name]
-        found = places.get((int(par.where.rpartition(":")[2] or 0), par.argument), [])
-        if len(found) != 1:
+        nodes = places.get((int(par.where.rpartition(":")[2] or 0), par.argument), [])
+        if len(nodes) != 1:
             raise ModelError(
                 f"{par.place}: stands in one line with others of its name; write each component in "
                 "lines of its own"
             )
-        for one in _entry(text, par, found[0], fields):
-            changes[one.begin] = one
+        for change in _entry(text, par, nodes[0], fields):
+            changes[change.begin] = change
     return changed(text, changes.values())
 
 
@@ -93,9 +93,9 @@ def _entry(text: str, par: Par, node: Node, fields: ByName[str, object]) -> list
                 "empty expression"
             )
         words = [_word("value", fields["value"]), _word("vary", fields.get("vary", True))]
-        bounds = [fields.get(one, par_end) for one, par_end in (("min", None), ("max", None))]
+        bounds = [fields.get(bound, par_end) for bound, par_end in (("min", None), ("max", None))]
         if bounds != [None, None]:
-            words += [_word(one, end) for one, end in zip(("min", "max"), bounds, strict=True)]
+            words += [_word(bound, end) for bound, end in zip(("min", "max"), bounds, strict=True)]
         return [Change(whole.begin, whole.end, f"[{', '.join(words)}]")]
     if not isinstance(node, ListNode) or len(node.items) not in (2, 4):
         raise ModelError(f"{par.place}: is no number; change it in the text of the model")
@@ -152,7 +152,7 @@ def without_component(text: str, model: Model, name: str) -> str:
 
     Raises :class:`ModelError` where others refer to it.
     """
-    names = [one.name for one in model.components]
+    names = [component.name for component in model.components]
     if name not in names:
         raise ModelError(f"{model.name} has no component {name!r}; it has {', '.join(names)}")
     place = names.index(name)
@@ -170,14 +170,14 @@ def without_component(text: str, model: Model, name: str) -> str:
     body = body_of(positions(text), model.name)
     assert isinstance(body, Mapping)
     text = changed(text, [removed(text, body, place)])
-    kinds = [one.op for one in model.components]
+    kinds = [component.op for component in model.components]
     return _renamed(text, model, _new_names(kinds, names, place))
 
 
 def _new_names(ops: Sequence[object], names: Sequence[str], gone: int) -> dict[str, str]:
     """Old → new names of the components behind one that goes."""
     seen: Counter[str] = Counter()
-    found = {}
+    new_names = {}
     for k, (op, name) in enumerate(zip(ops, names, strict=True)):
         if k == gone:
             continue
@@ -186,8 +186,8 @@ def _new_names(ops: Sequence[object], names: Sequence[str], gone: int) -> dict[s
         number = seen[function]
         new = f"{function}_{number:02d}" if is_numbered or number > 1 else function
         if new != name:
-            found[name] = new
-    return found
+            new_names[name] = new
+    return new_names
 
 
 def _refuse_used(model: Model, inside: set[str], name: str) -> None:
@@ -207,10 +207,10 @@ def _renamed(text: str, model: Model, names: ByName[str, str]) -> str:
     attached."""
     if not names:
         return text
-    known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    pattern = re.compile(rf"(?<![A-Za-z0-9_])({known})(?=_)")
+    alternatives = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    pattern = re.compile(rf"(?<![A-Za-z0-9_])({alternatives})(?=_)")
     root, changes = positions(text), []
-    laws = {law for one in _dynamics(model) for law in one.name.split(", ")}
+    laws = {law for dynamics in _dynamics(model) for law in dynamics.name.split(", ")}
     for section, body in root.items:
         if section.text in (model.name, "parameters", *laws):
             words = [item for item in words_in(body) if not item.plain]
@@ -221,7 +221,7 @@ def _renamed(text: str, model: Model, names: ByName[str, str]) -> str:
             continue
         for word in words:
             old = text[word.begin : word.end]
-            new = pattern.sub(lambda found: names[found[1]], old)
+            new = pattern.sub(lambda match: names[match[1]], old)
             if new != old:
                 changes.append(Change(word.begin, word.end, new))
     return changed(text, changes)
@@ -284,24 +284,24 @@ def without_law(text: str, model: Model, target: str, law: str | None = None) ->
     if par is None or par.dynamics is None:
         raise ModelError(f"{model.name}: {target!r} does not move; there is no law to take away")
     short = [component.name.removeprefix(f"{target}_") for component in par.dynamics.components]
-    functions = [one.op.name for one in par.dynamics.components]
+    functions = [component.op.name for component in par.dynamics.components]
     if law is not None and len(short) > 1:
         matches = [k for k, name in enumerate(short) if law in (name, functions[k])]
         if not matches:
             raise ModelError(f"{target} has no law {law!r}; it has {', '.join(short)}")
         place = matches[-1]
         gone = par.dynamics.components[place]
-        _refuse_used(model, {one.name for one in gone.parameters}, gone.name)
+        _refuse_used(model, {own.name for own in gone.parameters}, gone.name)
         text = with_own_law(text, model, target)
         root = positions(text)
         body = body_of(root, laws_of(root, model.name, target)[0].text)
         if not isinstance(body, Mapping) or len(body.items) != len(short):
             raise ModelError(f"{target}: its laws take turns; change them in the text of the model")
         text = changed(text, [removed(text, body, place)])
-        names = _new_names([one.op for one in par.dynamics.components], short, place)
+        names = _new_names([component.op for component in par.dynamics.components], short, place)
         whole = {f"{target}_{old}": f"{target}_{new}" for old, new in names.items()}
         return _renamed(text, model, {**names, **whole})
-    _refuse_used(model, {one.name for one in par.dynamics.parameters}, f"what moves {target}")
+    _refuse_used(model, {own.name for own in par.dynamics.parameters}, f"what moves {target}")
     root = positions(text)
     names_of_laws = [law.text for law in laws_of(root, model.name, target)]
     return without_unused(without_attached(text, model.name, target), names_of_laws)

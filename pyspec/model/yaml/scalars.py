@@ -44,10 +44,10 @@ def read_number(node: Node) -> float | None:
     return None
 
 
-def given_number(given: object) -> float:
+def given_number(value: object) -> float:
     """A number that was given in Python; NaN for what is none, such as a text or a flag."""
     try:
-        return math.nan if isinstance(given, (bool, str, bytes)) else float(given)  # type: ignore[arg-type]
+        return math.nan if isinstance(value, (bool, str, bytes)) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return math.nan
 
@@ -80,19 +80,19 @@ def value_of(node: Node, place: str) -> float:
     return number
 
 
-def bound_of(node: Node, place: str, what: str) -> float:
-    """A bound, `what` = "min" or "max": a number, or .inf for none."""
-    open_end = "-.inf" if what == "min" else ".inf"
+def bound_of(node: Node, place: str, name: str) -> float:
+    """A bound, `name` = "min" or "max": a number, or .inf for none."""
+    open_end = "-.inf" if name == "min" else ".inf"
     if is_null(node):
         raise ModelError(
-            f"{place}: {what} is empty; write {open_end} for no bound, or leave both bounds out"
+            f"{place}: {name} is empty; write {open_end} for no bound, or leave both bounds out"
         )
     number = read_number(node)
     if number is None:
-        raise ModelError(f"{place}: {_not_a_number(node, what)}; {open_end} means no bound")
+        raise ModelError(f"{place}: {_not_a_number(node, name)}; {open_end} means no bound")
     assert isinstance(node, Scalar)
     if math.isinf(number) and not _INFINITE.fullmatch(node.text):
-        raise ModelError(f"{place}: {what} {node.text} is too large; write {open_end} for no bound")
+        raise ModelError(f"{place}: {name} {node.text} is too large; write {open_end} for no bound")
     return number
 
 
@@ -121,19 +121,19 @@ def _shown(node: Node) -> str:
     return node.text if node.plain and node.text.isprintable() else repr(node.text)
 
 
-def _not_a_number(node: Node, what: str) -> str:
+def _not_a_number(node: Node, name: str) -> str:
     shown = _shown(node)
     if isinstance(node, Scalar):
         if node.plain and node.text in (*_TRUE, *_FALSE):
-            return f"the {what} is {shown}, a truth value; write [value, vary], numbers first"
+            return f"the {name} is {shown}, a truth value; write [value, vary], numbers first"
         if node.plain and node.text.lower() in (".nan", "nan"):
-            return f"the {what} is not a number ({shown}); give a finite number"
+            return f"the {name} is not a number ({shown}); give a finite number"
         if not node.plain and read_number(Scalar(node.text, True, node.line)) is not None:
-            return f"the {what} is text, {shown}; remove the quotes"
+            return f"the {name} is text, {shown}; remove the quotes"
         other = node.text.translate(_SIGNS)
         if other != node.text and _DECIMAL.fullmatch(other):
-            return f"the {what} must be a number, not {shown}; write {other}, with . and - of ASCII"
+            return f"the {name} must be a number, not {shown}; write {other}, with . and - of ASCII"
     return (
-        f"the {what} must be a number such as 1.5e3, not {shown}; an expression stands alone, "
+        f"the {name} must be a number such as 1.5e3, not {shown}; an expression stands alone, "
         'in quotes: ["expression"]'
     )

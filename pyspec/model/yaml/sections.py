@@ -40,16 +40,16 @@ class Change:
 def changed(text: str, changes: Iterable[Change]) -> str:
     """The text after changes that do not overlap; of two at one place the first stands first."""
     parts, at = list[str](), 0
-    for one in sorted(changes, key=lambda one: one.begin):
-        parts += text[at : one.begin], one.text
-        at = one.end
+    for change in sorted(changes, key=lambda change: change.begin):
+        parts += text[at : change.begin], change.text
+        at = change.end
     return "".join([*parts, text[at:]])
 
 
 def end_of_line(text: str, at: int) -> int:
     """The place of the next line break, or the end of the text."""
-    found = text.find("\n", at)
-    return len(text) if found < 0 else found
+    place = text.find("\n", at)
+    return len(text) if place < 0 else place
 
 
 def begin_of_line(text: str, at: int) -> int:
@@ -130,7 +130,7 @@ def with_sections(text: str, sections: Items[str]) -> str:
     if not sections:
         return text
     kept = text if not text or text.endswith("\n") else f"{text}\n"
-    return kept + "".join(f"\n{one}" for one in sections)
+    return kept + "".join(f"\n{section}" for section in sections)
 
 
 def with_attached(text: str, model: str, target: str, value: str) -> str:
@@ -201,7 +201,9 @@ def flow_text(node: Node) -> str:
         return node.text if node.plain else quoted(node.text)
     if isinstance(node, Sequence):
         return f"[{', '.join(map(flow_text, node.items))}]"
-    return "{" + ", ".join(f"{flow_text(key)}: {flow_text(one)}" for key, one in node.items) + "}"
+    return (
+        "{" + ", ".join(f"{flow_text(key)}: {flow_text(value)}" for key, value in node.items) + "}"
+    )
 
 
 def laws_of(root: Node, model: str, target: str) -> list[Scalar]:

@@ -107,9 +107,9 @@ def _lines(components: Iterable[Component]) -> list[str]:
             lines.append(instrument_line(component.op.own))
             continue
         named = zip(component.op.params, component.pars, strict=True)
-        given = [(argument, par) for argument, par in named if par is not None]
-        lines.append(f"  {component.op.name}:" + ("" if given else " {}"))
-        for argument, par in given:
+        arguments = [(argument, par) for argument, par in named if par is not None]
+        lines.append(f"  {component.op.name}:" + ("" if arguments else " {}"))
+        for argument, par in arguments:
             low, high = component.op.default_bounds(argument)
             lines.append(f"    {argument}: {_entry(par, low, high)}")
     return lines
@@ -123,7 +123,7 @@ def _state_lines(states: Sequence[Component]) -> list[str]:
         amplitude = component.parameters[0]
         lines.append(f"    {state_name(component)}: {_entry(amplitude)}")
     for argument, par in shared.items():
-        low = max(one.op.default_bounds(argument)[0] for one in states if par in one.parameters)
+        low = max(law.op.default_bounds(argument)[0] for law in states if par in law.parameters)
         lines.append(f"    {argument}: {_entry(par, low)}")
     return lines
 
