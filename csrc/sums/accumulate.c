@@ -2,6 +2,7 @@
  * walked block by block, and each block adds to the sums of its lanes. The sums of the rows then
  * combine in the tree of sum_tree.c. */
 #include "separable/still.h"
+#include "sums/curves.h"
 #include "sums/sum_tree.h"
 
 /* ---- one tile ---------------------------------------------------------------------------- */
@@ -345,14 +346,51 @@ int pyspec_check_sums(const pyspec_call *call, const pyspec_normal *s, int64_t r
     return q->data ? STATUS_OK : STATUS_DATA;
 }
 
+/* A curve of a tile, from walks at its points. */
+static void make_curve(const run *r, tile_curve *c, int64_t row, const strip *s, int64_t at, lanes in)
+{
+    double sums[CURVE_TERMS][L];
+    tile_curve next;
+    tile t;
+    pyspec_begin_curve(c, &next, in.begin, in.end);
+    for (int64_t k = 0; k < CURVE_TERMS; k++) {
+        pyspec_curve_point(&next, k, in.begin, in.end, r->work.traces[row].value + at);
+        pyspec_resolve_followers(r, s, row);
+        pyspec_set_tile(s, &t, at, 0);
+        run_tile(r, &t, in, PYSPEC_FORM_VALUE, r->work.triangle);
+        memcpy(sums[k], r->work.triangle, sizeof sums[k]);
+    }
+    pyspec_end_curve(c, &next, sums, in.begin, in.end);
+}
+
+/* The sums of a tile by its curve; where that does not hold, by a walk, which may pay for the next. */
+static void run_curve(const run *r, const row_curves *curves, const strip *s, tile *t, lanes in, double *sums)
+{
+    tile_curve *c = curves->tiles + (s->row + t->at) / L - r->problem->row_begin / L;
+    const double *values = r->work.traces[curves->row].value + t->at;
+    double walked[L];
+    if (pyspec_read_curve(c, values, in.begin, in.end, sums))
+        return;
+    run_tile(r, t, in, PYSPEC_FORM_VALUE, sums);
+    if (!pyspec_note_walk(c, values, in.begin, in.end))
+        return;
+    memcpy(walked, sums, sizeof walked);
+    make_curve(r, c, curves->row, s, t->at, in);
+    memcpy(sums, walked, sizeof walked);
+}
+
 /* Adds one tile of a strip. */
-static int add_tile(const run *r, pyspec_normal *normal, const strip *s, int64_t at, lanes in)
+static int add_tile(const run *r, pyspec_normal *normal, const row_curves *curves, const strip *s, int64_t at,
+                    lanes in)
 {
     const int form = (int)normal->form, across = r->plan->dimension == 1;
     double *sums = r->work.triangle;
     tile t;
     pyspec_set_tile(s, &t, at, across);
-    run_tile(r, &t, in, form, sums);
+    if (curves)
+        run_curve(r, curves, s, &t, in, sums);
+    else
+        run_tile(r, &t, in, form, sums);
     if (across)
         return push_across(r, normal, t.row[0], sums);
     const double *by_theta = r->sums.of_row ? contract(r, at, sums) : sums;
@@ -368,8 +406,8 @@ static int is_any_taken(const pyspec_normal *s, int64_t row, int64_t n)
     return 0;
 }
 
-int pyspec_accumulate_rows(const pyspec_call *call, pyspec_normal *normal, int64_t row_begin,
-                           int64_t row_end)
+static int accumulate(const pyspec_call *call, pyspec_normal *normal, const row_curves *curves, int64_t row_begin,
+                      int64_t row_end)
 {
     run state, *r = &state;
     if (!call || !call->plan || !call->problem || !normal)
@@ -393,10 +431,21 @@ int pyspec_accumulate_rows(const pyspec_call *call, pyspec_normal *normal, int64
             const lanes in = {.begin = row_begin > row + at ? (int)(row_begin - row - at) : 0,
                               .end = across ? 1 : s.n - at < L ? (int)(s.n - at) : L,
                               .first = normal->in_strips == 1};
-            status = add_tile(r, normal, &s, at, in);
+            status = add_tile(r, normal, curves, &s, at, in);
         }
     }
     return status;
+}
+
+int pyspec_accumulate_rows(const pyspec_call *call, pyspec_normal *normal, int64_t row_begin, int64_t row_end)
+{
+    return accumulate(call, normal, NULL, row_begin, row_end);
+}
+
+int pyspec_accumulate_curves(const pyspec_call *call, pyspec_normal *normal, const row_curves *curves,
+                             int64_t row_begin, int64_t row_end)
+{
+    return accumulate(call, normal, curves, row_begin, row_end);
 }
 
 int pyspec_sum_beside(run *r, const pyspec_call *call, const fits_beside *beside, int form, const double **triangles)

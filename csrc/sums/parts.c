@@ -5,6 +5,7 @@
 #include "walk/memory.h"
 #include "separable/separable.h"
 #include "separable/span.h"
+#include "sums/curves.h"
 #include "tables/status.h"
 #include "separable/still.h"
 #include "threads/team.h"
@@ -19,6 +20,7 @@ typedef struct parts_job {
     int whole;     /* no part is summed over shapes and times apart    */
     int64_t every; /* of the tiles of rows one is summed, or all: 1    */
     int spans;     /* in a fit, which lets parts have their spans      */
+    double *curves; /* those of all parts, or NULL                     */
 } parts_job;
 
 /* A fit begins on one of so many tiles of rows, if at least so many of them are left, and of so many points. */
@@ -37,10 +39,19 @@ static void begin_sums(pyspec_normal *sums, int64_t form, int64_t n_theta, int64
     sums->n_nodes = 0;
 }
 
+/* The curves of a part, which lie behind those of the parts before it. */
+static row_curves curves_of(const parts_job *j, const pyspec_part *part)
+{
+    int64_t before = 0;
+    for (const pyspec_part *other = j->parts; j->curves && other < part; other++)
+        before += pyspec_curves_size(other) / (int64_t)sizeof *j->curves;
+    return pyspec_curves_of(part, j->curves ? j->curves + before : NULL);
+}
+
 /* Whether a part is summed over shapes and times apart. */
 static int is_apart(const parts_job *j, const pyspec_part *part)
 {
-    return !j->whole && part->call && part->normal->in_strips == 1 &&
+    return !j->whole && part->call && part->normal->in_strips == 1 && curves_of(j, part).row < 0 &&
            pyspec_is_separable(part->call, j->form);
 }
 
@@ -107,6 +118,9 @@ static int prepare_part(void *job, int64_t task, int64_t thread)
 static int sum_range(const parts_job *j, const pyspec_part *part, const pyspec_call *call,
                      pyspec_normal *sums, int64_t begin, int64_t end)
 {
+    const row_curves curves = curves_of(j, part);
+    if (curves.row >= 0)
+        return pyspec_accumulate_curves(call, sums, &curves, begin, end);
     return is_apart(j, part) ? pyspec_accumulate_shapes(call, sums, begin, end)
                              : pyspec_accumulate_rows(call, sums, begin, end);
 }
@@ -263,6 +277,18 @@ int pyspec_sum_parts(const pyspec_part *parts, int64_t n_parts, int64_t form, in
                      pyspec_team *team, double *triangle)
 {
     parts_job job = {.parts = parts, .n_parts = n_parts, .form = form, .team = team, .every = 1};
+    return sum_into(&job, order, triangle);
+}
+
+int pyspec_sum_by_curves(const pyspec_part *parts, int64_t n_parts, int64_t order, pyspec_team *team, double *curves,
+                         double *triangle)
+{
+    parts_job job = {.parts = parts,
+                     .n_parts = n_parts,
+                     .form = PYSPEC_FORM_VALUE,
+                     .team = team,
+                     .every = 1,
+                     .curves = curves};
     return sum_into(&job, order, triangle);
 }
 

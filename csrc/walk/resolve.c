@@ -310,3 +310,12 @@ void pyspec_resolve(const run *r, const strip *s, int stage)
         }
     }
 }
+
+void pyspec_resolve_followers(const run *r, const strip *s, int64_t row)
+{
+    for (int64_t k = 0; k < r->plan->n_resolve; k++) {
+        const pyspec_node *node = &r->nodes[k];
+        if (node->step == PYSPEC_STEP_EXPRESSION && node->stage == PYSPEC_STAGE_ROW && node->target != row)
+            run_expression(r, node, s);
+    }
+}

@@ -187,6 +187,9 @@ const double *pyspec_run_program(const run *r, const pyspec_node *node, int64_t 
 /* resolve.c: the nodes of one stage over a strip, with slopes where r->slopes asks for them. */
 void pyspec_resolve(const run *r, const strip *s, int stage);
 
+/* The expressions of a strip again, after one of its traces was given other values. */
+void pyspec_resolve_followers(const run *r, const strip *s, int64_t row);
+
 /* walk.c: the nodes that build spectra: the value, and the r->by.n columns. A tile begins with what
  * lies before the last cut, over all energies; the rest is walked block by block. */
 void pyspec_begin_tile(const run *r, tile *t);

@@ -26,9 +26,15 @@ SumsAt = Callable[[Array, str], Array]
 @contextmanager
 def sums_at_points(problem: FitProblem, check: Callable[[], None]) -> Iterator[SumsAt]:
     """What gives the sums at several points in one call of C, for data in memory; valid inside of
-    the `with` block. `check` is called now and then, and may raise to end it."""
+    the `with` block. `check` is called now and then, and may raise to end it.
+
+    Where a single trace moves the spectra, chi² of later points comes from polynomials of it
+    (csrc/sums/curves.c). It is right to 1e-13 of itself.
+    """
     with problem.in_parts() as parts:
         n = len(problem.names)
+        curves = np.zeros(LIBRARY.pyspec_points_size(parts.address, parts.n) // 8)
+        memory = address(curves) if curves.size else None
         most = max(1, int(PATIENCE / (parts.size * SECONDS)))
 
         def sums(theta: Array, form: str) -> Array:
@@ -38,8 +44,8 @@ def sums_at_points(problem: FitProblem, check: Callable[[], None]) -> Iterator[S
             for begin in range(0, len(points), most):
                 check()
                 own, out = points[begin : begin + most], found[begin:]
-                given = parts.address, parts.n, FORMS[form], order, parts.team
-                status = LIBRARY.pyspec_sum_points(*given, address(own), n, len(own), address(out))
+                given = parts.address, parts.n, FORMS[form], order, parts.team, address(own), n
+                status = LIBRARY.pyspec_sum_points(*given, len(own), memory, address(out))
                 raise_status(status, problem.label)
             return found
 

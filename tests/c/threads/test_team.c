@@ -54,15 +54,15 @@ static void what_points_have(crowd *c, int64_t order, pyspec_team *team, double 
     for (int64_t j = 0; j < n; j++)
         for (int i = 0; i < N_POINTS; i++)
             theta[i * n + j] = c->parts[0].theta[j] * (1.0 + 1e-3 * i);
-    CHECK_INT(pyspec_sum_points(c->parts, 1, 1, order, team, theta, n, N_POINTS, points), STATUS_OK);
+    CHECK_INT(pyspec_sum_points(c->parts, 1, 1, order, team, theta, n, N_POINTS, NULL, points), STATUS_OK);
     for (int i = 0; i < N_POINTS; i++) {
         memcpy(c->parts[0].theta, theta + i * n, (size_t)n * sizeof *theta);
         CHECK_INT(pyspec_sum_parts(c->parts, 1, 1, order, NULL, alone), STATUS_OK);
         CHECK(all_same(alone, points + i * size, size));
     }
-    CHECK_INT(pyspec_sum_points(c->parts, 1, 1, order, team, NULL, n, N_POINTS, points), STATUS_NULL_POINTER);
-    CHECK_INT(pyspec_sum_points(NULL, 1, 1, order, team, theta, n, N_POINTS, points), STATUS_NULL_POINTER);
-    CHECK_INT(pyspec_sum_points(c->parts, 1, 1, order, team, theta, n, N_POINTS, NULL), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_sum_points(c->parts, 1, 1, order, team, NULL, n, N_POINTS, NULL, points), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_sum_points(NULL, 1, 1, order, team, theta, n, N_POINTS, NULL, points), STATUS_NULL_POINTER);
+    CHECK_INT(pyspec_sum_points(c->parts, 1, 1, order, team, theta, n, N_POINTS, NULL, NULL), STATUS_NULL_POINTER);
     free(theta);
     free(points);
 }
