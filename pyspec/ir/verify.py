@@ -55,14 +55,11 @@ def _ids(graph: GraphIR) -> Iterator[Violation]:
     for position, node in enumerate(graph.nodes):
         if node.id != position:
             yield Violation(node.name, f"id {node.id} at position {position}", "number from 0")
-    names, n_nodes = [node.name for node in graph.nodes], len(graph.nodes)
-    if len(set(names)) < n_nodes:
-        for name, count in Counter(names).items():
-            if count > 1:
-                yield Violation(name, f"{count} nodes of this name", "give each node its own name")
+    for name, count in Counter([node.name for node in graph.nodes]).items():
+        if count > 1:
+            yield Violation(name, f"{count} nodes of this name", "give each node its own name")
+    n_nodes = len(graph.nodes)
     for edge in graph.edges:
-        if 0 <= edge.source < n_nodes and 0 <= edge.target < n_nodes:
-            continue
         for end in (edge.source, edge.target):
             if not 0 <= end < n_nodes:
                 yield Violation(f"edge {edge}", f"no node {end}", "remove the edge")
@@ -223,8 +220,8 @@ def _resolution(graph: GraphIR, node: GraphNode) -> Iterator[Violation]:
     if len(kernels) > 1:
         yield Violation(node.name, "has two resolutions", "give it one")
     for kernel in kernels:
-        op, row = find_op(node.function_name), find_op(kernel.function_name)
-        if op is None or row is None or row.kind != "RESOLUTION" or response(op, row) is None:
+        op, row = op_of(node.function_name), find_op(kernel.function_name)
+        if row is None or row.kind != "RESOLUTION" or response(op, row) is None:
             rule = f"has no known convolution with {kernel.name}"
             yield Violation(node.name, rule, "leave the resolution out, or take another function")
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pyspec._library import OPS
 from pyspec.errors import PlanError
 from pyspec.ir import DomainKind, EdgeKind, GraphBuilder, GraphEdge, GraphIR, NodeKind, verify
 
@@ -231,6 +232,34 @@ def test_a_parameter_that_may_be_left_out() -> None:
     b = moved()
     b.edges = [edge for edge in b.edges if (edge.target, edge.position) != (7, 3)]
     assert problems(built(b, TIME)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "blurs", "said"),
+    [
+        ("Gauss", ["resolution"], []),
+        ("Gauss", ["resolution"] * 2, ["ngauss: has two resolutions; give it one"]),
+        ("PowerBack", ["resolution"], ["npowerback: has no known convolution with blur0"]),
+        ("expFun", ["gaussIRF"], ["nexpfun: has no known convolution with blur0"]),
+        (
+            "Gauss",
+            ["gone"],
+            ["ngauss: has no known convolution with", "blur0: no function gone in"],
+        ),
+    ],
+)
+def test_resolutions_of_components(name: str, blurs: list[str], said: list[str]) -> None:
+    b, op = GraphBuilder(), OPS[name]
+    node = call(b, NodeKind.COMPONENT_EVAL, name, params(b, len(op.params)), op.package)
+    for k, function in enumerate(blurs):
+        package = OPS[function].package if function in OPS else "energy"
+        payload = {"function_name": function, "package": package}
+        blur = b.node(NodeKind.CONVOLUTION, f"blur{k}", **payload)
+        b.edge(params(b, 1)[0], blur, PARAM)
+        b.edge(blur, node, EdgeKind.KERNEL_INPUT, k)
+    b.sum("total", [node])
+    found = problems(built(b, TIME))
+    assert [line[: len(part)] for line, part in zip(found, said, strict=True)] == said
 
 
 def test_one_spectrum_is_read() -> None:

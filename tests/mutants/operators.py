@@ -132,11 +132,16 @@ def py_mutants(source: str) -> Iterator[Mutant]:
 
 
 def _types(tree: ast.AST) -> set[ast.AST]:
-    """What stands in annotations, which are never run."""
+    """What stands in annotations, which are never run, and imports for checkers of types."""
     given = [
         getattr(node, name, None) for node in ast.walk(tree) for name in ("annotation", "returns")
     ]
+    given += [node for node in ast.walk(tree) if isinstance(node, ast.If) and _is_typing(node)]
     return {inner for one in given if one is not None for inner in ast.walk(one)}
+
+
+def _is_typing(node: ast.If) -> bool:
+    return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def _py_changes(node: ast.AST) -> Iterator[str]:

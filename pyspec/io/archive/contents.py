@@ -62,7 +62,6 @@ def write_items(
     file.attrs.modify("n_fits", len(group) + len(places))
     file.attrs.modify("n_arrays", len(shared) + len(new))
     groups = [group.create_group(place, track_order=True) for place in places]
-    file.flush()
     for (place, fit), made in zip(places.items(), groups, strict=True):
         made.attrs["sha256"] = np.bytes_(write_tree(made, fit, f"fits/{place}"))
         if any(name in fit for name in NAMED):

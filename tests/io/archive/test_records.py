@@ -54,6 +54,57 @@ def test_fits_are_numbered_and_arrays_stored_once(file: Any) -> None:
     assert records.fit_names(file) == ["0001", "9999", "10000"]
 
 
+def lettered(text: str) -> dict[str, str]:
+    """A fit of a letter, its label and when it ended."""
+    names = ("letter", "label", "timestamp")
+    return {name: one for name, one in zip(names, text.split(":"), strict=False) if one}
+
+
+@pytest.mark.parametrize(
+    ("before", "given", "after"),
+    [
+        ("a b", "b", "a b"),
+        ("a b", "a", "b a"),
+        ("a b c", "a", "b c a"),
+        ("a b c", "b a d", "c b a d"),
+        ("a", "a a", "a"),
+        ("a b", "b c b", "a b c"),
+        ("a:x b", "a", "b a:x"),
+        ("a:x b", "a::9", "b a:x"),
+        ("a:x:1 b", "a:x:2", "b a:x:1"),
+        ("a:x b", "a:y", "b a:y"),
+        ("a b", "a:y c", "b a:y c"),
+        ("a:x", "a:x a:y", "a:x a:y"),
+        ("a:x", "a:y a:x", "a:y a:x"),
+        ("a:x b c", "a:y c:z", "b a:y c:z"),
+        ("a:x b", "a a:y", "b a:y"),
+    ],
+)
+def test_fits_that_are_there_move_behind_the_others(
+    file: Any, before: str, given: str, after: str
+) -> None:
+    """A fit of another label takes the place of the one before, and one without a label is it."""
+    records.write_items(file, [lettered(one) for one in before.split()], {})
+    records.write_items(file, [lettered(one) for one in given.split()], {})
+    names = records.fit_names(file)
+    found = [records.item_of(reader(), file, "fits", name) for name in names]
+    assert found == [lettered(one) for one in after.split()]
+    assert file.attrs["n_fits"] == len(names)
+    assert names == [f"{number:04d}" for number in range(1, len(names) + 1)]
+
+
+def test_a_fit_lies_before_the_next(tmp_path: Path) -> None:
+    """Of a file that is cut off the fits before the cut are read."""
+    fits = [{f"{n} name {k}": f"{n} text {k}{300 * ' '}" for k in range(20)} for n in "abc"]
+    written = saved(tmp_path / "a.h5", fits, {}).read_bytes()
+    words = [[text.encode() for pair in fit.items() for text in pair] for fit in fits]
+    begins = [min(map(written.index, one)) for one in words]
+    ends = [max(map(written.index, one)) for one in words]
+    assert written.index(b"0003") < begins[0]
+    assert ends[0] < begins[1]
+    assert ends[1] < begins[2]
+
+
 @pytest.mark.parametrize("name", [5, "", "0" * 63, "0" * 65, "G" * 64, "0" * 64 + "\n"])
 def test_arrays_are_named_by_their_digests(file: Any, name: Any) -> None:
     with pytest.raises(DataError, match=r"^arrays/.*: is no sha256; name the array by pyspec\.io"):
@@ -195,3 +246,25 @@ def test_what_is_no_archive(tmp_path: Path) -> None:
         records.opened(h5py, path, Path("shown")),
     ):
         pass
+
+
+@pytest.mark.parametrize(
+    ("texts", "last", "letters"),
+    [
+        ({}, False, "abca"),
+        ({}, True, "a"),
+        ({"letter": "a"}, False, "aa"),
+        ({"letter": ["b", "c"]}, True, "c"),
+        ({"letter": "abc", "label": ["x", "y"]}, False, "bc"),
+        ({"letter": "a", "label": ["x"]}, False, ""),
+        ({"label": [None]}, True, ""),
+    ],
+)
+def test_the_fits_that_are_wanted(tmp_path: Path, texts: Any, last: bool, letters: str) -> None:
+    """Data of other fits are not read."""
+    fits = [{**lettered(one), "data_sha256": digest(ONE)} for one in ("a", "b:x", "c:y")]
+    fits.append({**lettered("a:z"), "data_sha256": digest(TWO)})
+    path = saved(tmp_path / "a.h5", fits, {digest(ONE): ONE, digest(TWO): TWO})
+    found, arrays = records.load_checked(h5py, path, records.Wanted(texts, last))
+    assert "".join(str(fit["letter"]) for fit in found) == letters
+    assert set(arrays) == {fit["data_sha256"] for fit in found}
