@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.fit_cases import LINE
 
 from pyspec.cli import main
 from pyspec.io import load_fits
@@ -18,17 +19,6 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("h5py")
 
 NUMBERS = {"fits.h5", "parameters.csv", "parameters.json"}
-
-MODELS = """
-peak:
-  Offset:
-    y0: [1.0, True, -10, 10]
-  GLP:
-    A: [8.0, True, 0, 100]
-    x0: [4.5, True, 0, 10]
-    F: [1.6, True, 0.1, 5]
-    m: [0.4, False]
-"""
 
 
 @pytest.fixture
@@ -40,7 +30,7 @@ def job(tmp_path: Path) -> Path:
         f"{0.2 * k},{1 + 10 * 2.0 ** (-((0.2 * k - 5) ** 2)) + 0.1 * (-1) ** k}" for k in range(50)
     ]
     (folder / "data.csv").write_text("energy,intensity\n" + "\n".join(rows) + "\n")
-    (folder / "models.yaml").write_text(MODELS)
+    (folder / "models.yaml").write_text(LINE)
     path = folder / "job.yaml"
     path.write_text("data: {path: data.csv}\nmodels: models.yaml\noutput: results\n")
     return path

@@ -33,8 +33,9 @@ def change(module: types.ModuleType, source: str) -> None:
     exec(compile(source, str(module.__file__), "exec"), made.__dict__)
     for name, new in vars(made).items():
         old = vars(module).get(name)
-        if isinstance(old, types.FunctionType) and isinstance(new, types.FunctionType):
-            _take_code(inspect.unwrap(old), inspect.unwrap(new))
+        mine, theirs = inspect.unwrap(old), inspect.unwrap(new)
+        if isinstance(mine, types.FunctionType) and isinstance(theirs, types.FunctionType):
+            _take_code(mine, theirs)
         elif isinstance(old, type) and isinstance(new, type) and old.__module__ == module.__name__:
             for key, method in vars(new).items():
                 mine, theirs = _function(vars(old).get(key)), _function(method)

@@ -5,6 +5,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from support.pictures import MODELS
 
 from pyspec import File, Project
 from pyspec.plot import PlotConfig, PlotError, plot_data, plot_moving, plot_waterfall, report
@@ -16,16 +17,8 @@ ENERGY = np.concatenate(
     [np.linspace(80, 83, 7), np.linspace(83.5, 85.1, 9), np.linspace(86, 90, 6)]
 )
 TIME = np.concatenate([np.linspace(-2, -0.5, 4), np.linspace(0, 2, 9), [5, 10, 50]])
-MODELS = """
-peak:
-  Offset: {y0: [3, True]}
-  Gauss: {A: [18, True, 0, 100], x0: [84.2, True, 82, 86], SD: [0.5, True, 0.1, 5]}
-lines:
-  Gauss: {A: {free: time}, x0: [84.2, True, 82, 86], SD: [0.5, True, 0.1, 5]}
-spectra:
-  gaussIRF: {SD: [0.1, True, 0.01, 1]}
-  expFun: {A: {free: energy}, tau: [4, True, 0.1, 100], t0: [0, True, -1, 1]}
-decay:
+LAWS = """
+shift:
   expFun: {A: [0.5, True, -5, 100], tau: [4, True, 0.1, 100], t0: [0.1, True, -1, 1]}
 sampled:
   gaussCONV: {SD: [0.6, False]}
@@ -33,8 +26,8 @@ sampled:
 """
 
 
-def made(tmp_path: Path, law: str = "decay", name: str = "peak", **options) -> File:
-    (tmp_path / "models.yaml").write_text(MODELS)
+def made(tmp_path: Path, law: str = "shift", name: str = "peak", **options) -> File:
+    (tmp_path / "models.yaml").write_text(MODELS + LAWS)
     place = 84.2 + 0.5 * np.where(TIME >= 0.1, np.exp(-(TIME - 0.1) / 4), 0)[:, None]
     data = 3 * (name == "peak") + 18 * np.exp(-((ENERGY - place) ** 2) / 0.5)
     data = data + np.random.default_rng(1).normal(0, 0.1, data.shape)
@@ -113,7 +106,7 @@ def test_spectra_of_data_have_times_with_their_unit(tmp_path: Path) -> None:
         assert figure.axes[0].texts[0].get_text() == "−2 ps"
 
 
-@pytest.mark.parametrize(("law", "name"), [("decay", "peak"), ("sampled", "peak"), ("", "lines")])
+@pytest.mark.parametrize(("law", "name"), [("shift", "peak"), ("sampled", "peak"), ("", "lines")])
 def test_spectra_of_a_series_are_drawn_between_the_samples(tmp_path: Path, law, name) -> None:
     # The report drew straight lines from sample to sample, which cut off the tops of peaks.
     file = made(tmp_path, law, name)
@@ -174,7 +167,7 @@ def test_a_stack_needs_a_series_and_rows(tmp_path: Path) -> None:
         plot_stack(file.fit_slice_by_slice("peak"), rows=[])
 
 
-@pytest.mark.parametrize("law", ["decay", "sampled"])
+@pytest.mark.parametrize("law", ["shift", "sampled"])
 def test_parameters_move_between_the_samples(tmp_path: Path, law: str) -> None:
     # A decay was a polygon, its onset a slope from one sample to the next.
     result = made(tmp_path, law).fit_2d("peak")

@@ -35,6 +35,12 @@ decay:
     tau: [{tau}, True, 0.1, 100]
     t0: [0, False]
 """
+#: A line above a constant.
+LINE = """
+peak:
+  Offset: {y0: [1.0, True, -10, 10]}
+  GLP: {A: [8.0, True, 0, 100], x0: [4.5, True, 0, 10], F: [1.6, True, 0.1, 5], m: [0.4, False]}
+"""
 TRUTH = {"y0": 2.0, "A": 12.0, "x0": 84.0, "F": 1.2}
 START = {"y0": 2.4, "A": 10.0, "x0": 84.3, "F": 1.6}
 

@@ -43,6 +43,7 @@ def test_fits_are_numbered_and_arrays_stored_once(file: Any) -> None:
     }
     records.write_items(file, [{"n": 1}, {}], {digest(ONE): ONE, digest(TWO): TWO})
     assert list(file["fits"]) == records.fit_names(file) == ["0001", "0002", "0003"]
+    assert set(file["fits/0001"].attrs) == {"sha256"}
     assert set(file["arrays"]) == {digest(ONE), digest(TWO)}
     assert (file.attrs["n_fits"], file.attrs["n_arrays"]) == (3, 2)
     del file["fits/0002"]

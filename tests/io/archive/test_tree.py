@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from collections import deque
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import h5py
@@ -87,6 +89,35 @@ def test_texts_take_as_many_bytes_as_the_longest(file: Any) -> None:
     sizes = {name: file[name].dtype.itemsize for name in ("words", "empty", "nothing")}
     assert sizes == {"words": 3, "empty": 1, "nothing": 1}
     assert file["words"].shape == (2,)
+
+
+def test_the_file_keeps_no_times(tmp_path: Path) -> None:
+    """A tree has the same bytes whenever it is written."""
+    begin = int(time.time())
+    with h5py.File(tmp_path / "a.h5", "w") as made:
+        write_tree(made.create_group("a", track_order=True), TREE)
+    written = (tmp_path / "a.h5").read_bytes()
+    seconds = range(begin, int(time.time()) + 1)
+    assert not any(second.to_bytes(4, "little") in written for second in seconds)
+
+
+def test_texts_of_any_length_are_read(file: Any) -> None:
+    """Other programs write them."""
+    file["one"], file["two"] = "yé", ["x", "yé"]
+    assert Reader(h5py, MUCH).tree(file)[0] == {"one": "yé", "two": ["x", "yé"]}
+
+
+@pytest.mark.parametrize("is_virtual", [False, True])
+def test_values_of_another_file_are_not_read(tmp_path: Path, is_virtual: bool) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        if is_virtual:
+            layout = h5py.VirtualLayout((3,), "f8")
+            layout[:] = h5py.VirtualSource(tmp_path / "b.h5", "x", (3,))
+            file.create_virtual_dataset("x", layout)
+        else:
+            file.create_dataset("x", (3,), "f8", external=[(tmp_path / "b", 0, 24)])
+        with pytest.raises(DataError, match="its values lie in another file"):
+            Reader(h5py, MUCH).array(file["x"])
 
 
 @pytest.mark.parametrize(

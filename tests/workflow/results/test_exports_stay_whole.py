@@ -7,21 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.fit_cases import LINE
 
 import pyspec.workflow.results.export as exported
 from pyspec import File, Project
 from pyspec.errors import DataError
-
-MODEL = """
-peak:
-  Offset:
-    y0: [1.0, True, -10, 10]
-  GLP:
-    A: [8.0, True, 0, 100]
-    x0: [4.5, True, 0, 10]
-    F: [1.6, True, 0.1, 5]
-    m: [0.4, False]
-"""
 
 
 @pytest.fixture
@@ -29,7 +19,7 @@ def file(tmp_path: Path) -> File:
     energy = np.linspace(0.0, 10.0, 60)
     data = 1.0 + 10.0 * np.exp(-(((energy - 5.0) / 0.8) ** 2))
     made = File(Project(tmp_path, show_output=0), "scan", data=data, energy=energy)
-    made.load_model(MODEL, "peak")
+    made.load_model(LINE, "peak")
     made.fit_spectrum("peak")
     return made
 
