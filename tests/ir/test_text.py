@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from executor.test_golden_models import load_case
+from support.golden import golden_models
 from support.graphs import WHOLE
 from support.random_models import generate
 from support.zoo import ZOO, make_model
@@ -58,11 +58,8 @@ def assert_reads_back(graph: GraphIR) -> None:
 
 def test_golden_graphs_read_back(shared: Path) -> None:
     """All whole models of the golden numbers, before and after the passes."""
-    manifest = json.loads((shared / "golden" / "models.json").read_text())
-    arrays = np.load(shared / "golden" / "models.npz")
-    assert len(manifest["cases"]) >= 36
-    for case in manifest["cases"]:
-        graph = build_graph(load_case(case, arrays))
+    for _, model, _ in golden_models(shared):
+        graph = build_graph(model)
         assert_reads_back(graph)
         assert_reads_back(run(graph)[0])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from pyspec import components as c
 from pyspec.executor import make_plan
 from pyspec.model import Model, Par, load_model
 from pyspec.model.tree import Component
-from tests.executor.test_golden_models import load_case
+from tests.support.golden import golden_models
 
 
 def value_of(par: Par) -> Any:
@@ -70,11 +69,7 @@ def reloaded(model: Model) -> Model:
 
 
 def test_golden_models_in_python_and_back(shared: Path) -> None:
-    manifest = json.loads((shared / "golden" / "models.json").read_text())
-    arrays = np.load(shared / "golden" / "models.npz")
-    assert len(manifest["cases"]) >= 36
-    for case in manifest["cases"]:
-        model = load_case(case, arrays)
+    for _, model, _ in golden_models(shared):
         other = in_python(model)
         assert_same(model, other)
         assert_same(model, reloaded(other))

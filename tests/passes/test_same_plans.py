@@ -4,13 +4,10 @@ move unless it means to."""
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
-from executor.test_golden_models import load_case
+from support.golden import golden_models
 from support.random_models import generate
 from support.random_models.check import REFUSALS
 
@@ -24,13 +21,6 @@ DIGESTS = {
     60: "e5995dc9c47071095d4b5b1d83cbcd744423aa95612fc0d69fdf95b79f8ccc4d",
     5000: "54dd779851db629606046848852b966ae6af55c535670dcea027a0ac9a0a409d",
 }
-
-
-def golden(shared: Path) -> Iterator[Model]:
-    """The models of the golden numbers."""
-    manifest = json.loads((shared / "golden" / "models.json").read_text())
-    arrays = np.load(shared / "golden" / "models.npz")
-    yield from (load_case(case, arrays) for case in manifest["cases"])
 
 
 def plan_digest(model: Model) -> str:
@@ -50,7 +40,7 @@ def random_digest(seed: int) -> str:
 @pytest.mark.parametrize("count", [60, pytest.param(5000, marks=pytest.mark.slow)])
 def test_the_plans_are_the_same(count: int, shared: Path) -> None:
     found = hashlib.sha256()
-    for model in golden(shared):
+    for _, model, _ in golden_models(shared):
         found.update(plan_digest(model).encode())
     for seed in range(count):
         found.update(random_digest(seed).encode())

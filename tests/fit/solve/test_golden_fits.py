@@ -14,7 +14,8 @@ import pytest
 
 from pyspec import File, FitResult, ModelWarning, Project
 from pyspec.fit import fit_model
-from pyspec.model import Measurement, Model, load_dynamics, load_model
+from pyspec.model import Measurement
+from tests.packaging.golden_bits import model_of
 
 BACKENDS = ("tree", "interpreted", "compiled")
 IDS = (
@@ -39,17 +40,6 @@ def check(result: FitResult, wanted: dict[str, Any], redchi: float, within: floa
     assert result.redchi == pytest.approx(redchi, rel=1e-6)
 
 
-def golden_model(case: dict[str, Any], arrays: Any) -> Model:
-    model = load_model(case["energy_yaml"], "m")
-    for dynamics in case["dynamics"]:
-        target = dynamics["parameter"]
-        loaded = load_dynamics(case["time_yaml"], dynamics["models"], target, dynamics["frequency"])
-        model.add_dynamics(target, loaded)
-    axes = (arrays[case["arrays"][name]] for name in ("energy", "time"))
-    model.set_axes(*axes)
-    return model
-
-
 #: Fits by the tree take a hundred times as long.
 EACH = [pytest.param(name, marks=[pytest.mark.slow] if name == "tree" else []) for name in BACKENDS]
 
@@ -62,7 +52,7 @@ def test_golden_fits(shared: Path, one: str, backend: str) -> None:
     models = {c["id"]: c for c in json.loads((golden / "models.json").read_text())["cases"]}
     assert set(cases) == set(IDS)
     case, arrays = cases[one], np.load(golden / "fits.npz")
-    model = golden_model(models[one], np.load(golden / "models.npz"))
+    model = model_of(models[one], np.load(golden / "models.npz"))
     parameters = model.parameters
     model.set_values({n: v for n, v in case["start"].items() if parameters[n].formula is None})
     for name in case["fixed_additionally"]:
