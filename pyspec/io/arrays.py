@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, several, suggest
-from pyspec.io.raw_table import Found
+from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Request
 from pyspec.io.units import guess_kind, show_unit
 from pyspec.model.data.source import LOADED, Source, source_of
@@ -50,7 +50,7 @@ def choose(
     format: str,
     entries: list[Entry],
     request: Request,
-) -> Found:
+) -> RawTable:
     """Data, errors and axes among named arrays: as named, or else by name and shape.
 
     Raises :class:`DataError` with a list of all arrays where that is not clear.
@@ -63,7 +63,7 @@ def choose(
     errors = _named(path, entries, str(request.errors)) if request.errors is not None else None
     free = [entry for entry in entries if entry is not errors]
     block = _named(path, entries, data) if data is not None else _largest(path, free, chosen)
-    table = Found(block.load(), [None] * len(block.shape), name=block.name)
+    table = RawTable(block.load(), [None] * len(block.shape), name=block.name)
     if errors is not None:
         table.errors = _ordered(path, block, errors)
         table.notes.append(f"standard errors from {errors.name!r}")
@@ -164,7 +164,7 @@ def _largest(path: Path, entries: list[Entry], chosen: dict[str, Entry]) -> Entr
     return pool[0]
 
 
-def _place(path: Path, table: Found, block: Entry, kind: str, entry: Entry) -> int:
+def _place(path: Path, table: RawTable, block: Entry, kind: str, entry: Entry) -> int:
     """The dimension of an axis that was named: the last free one of its length."""
     free = [k for k, dim in enumerate(table.dims) if dim is None]
     fits = [k for k in free if (block.shape[k],) == entry.shape]
@@ -178,7 +178,7 @@ def _place(path: Path, table: Found, block: Entry, kind: str, entry: Entry) -> i
     return fits[-1]
 
 
-def _put(table: Found, place: int, dim: str, entry: Entry) -> None:
+def _put(table: RawTable, place: int, dim: str, entry: Entry) -> None:
     if dim in table.dims:
         dim = entry.word if entry.word not in table.dims else f"axis_{place}"
     table.dims[place] = dim
@@ -188,7 +188,7 @@ def _put(table: Found, place: int, dim: str, entry: Entry) -> None:
         table.units[dim] = show_unit(entry.unit)
 
 
-def _by_name(table: Found, block: Entry, pool: list[Entry]) -> None:
+def _by_name(table: RawTable, block: Entry, pool: list[Entry]) -> None:
     """Axes that are called energy or time, by any of their words."""
     for kind in ("energy", "time"):
         named = [entry for entry in pool if entry.kind == kind]
@@ -201,7 +201,7 @@ def _by_name(table: Found, block: Entry, pool: list[Entry]) -> None:
             pool.remove(entry)
 
 
-def _by_shape(table: Found, block: Entry, pool: list[Entry]) -> None:
+def _by_shape(table: RawTable, block: Entry, pool: list[Entry]) -> None:
     """Axes whose length fits one free dimension only."""
     free = [k for k, dim in enumerate(table.dims) if dim is None]
     for place in reversed(free):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, several, suggest
-from pyspec.io.raw_table import Found
+from pyspec.io.raw_table import RawTable
 from pyspec.io.units import guess_kind, show_unit
 
 Array = npt.NDArray[np.float64]
@@ -55,14 +55,14 @@ class Block:
         return tuple(axis.values.size for axis in self.axes)
 
 
-def found_of(
+def raw_table_of(
     path: Path,
     blocks: Sequence[Block],
     block: int | str | None = None,
     columns: object = None,
     *,
     note: str = "",
-) -> Found:
+) -> RawTable:
     """The block that is asked for, or all of them where they share their axes.
 
     `block` is a number from 0 or a name, `columns` the quantity (label or number), `note` the first
@@ -85,7 +85,9 @@ def found_of(
     parts = [_values(path, other, label, which) for other in chosen]
     dims: list[str | None] = [axis.dim for axis in first.axes]
     alone = sum(other.name == first.name for other in blocks) == 1
-    table = Found(parts[0], dims, name=first.name if alone else first.title, meta=dict(first.meta))
+    table = RawTable(
+        parts[0], dims, name=first.name if alone else first.title, meta=dict(first.meta)
+    )
     table.notes += [note] if note else []
     for axis in first.axes:
         table.axes[axis.dim] = axis.values
@@ -163,7 +165,7 @@ def _column(path: Path, block: Block, columns: object) -> int:
     )
 
 
-def _series(table: Found, blocks: Sequence[Block]) -> None:
+def _series(table: RawTable, blocks: Sequence[Block]) -> None:
     """Several blocks: along the variable that differs, if there is one."""
     table.name = blocks[0].name
     table.meta = _common(blocks)

@@ -20,7 +20,7 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass
-class Found:
+class RawTable:
     """Data as they lie in a file. A dimension without a name is None.
 
     `errors` are standard errors of the shape of the data, `meta` what else the file says;
@@ -40,7 +40,7 @@ class Found:
 
 
 def assemble(
-    table: Found,
+    table: RawTable,
     source: str,
     *,
     energy: object = None,
@@ -104,7 +104,7 @@ def assemble(
     return dataset._ordered()
 
 
-def _refuse_wavelengths(table: Found, unit: str, source: str) -> None:
+def _refuse_wavelengths(table: RawTable, unit: str, source: str) -> None:
     """Raises :class:`DataError` for wavelengths that are negative: times, as a rule."""
     low, high = (f(table.axes.get("energy", 0.0)) for f in (np.min, np.max))
     if show_unit(unit) in WAVELENGTHS and low < 0.0:
@@ -115,7 +115,7 @@ def _refuse_wavelengths(table: Found, unit: str, source: str) -> None:
         )
 
 
-def _refuse_units(table: Found, units: dict[str, str], source: str) -> None:
+def _refuse_units(table: RawTable, units: dict[str, str], source: str) -> None:
     """Raises :class:`DataError` for the unit of an axis that the data have not."""
     dims = [str(dim) for dim in table.dims]
     for name in units:
@@ -160,7 +160,7 @@ def _errors(errors: object, shape: tuple[int, ...], source: str) -> Array:
     return array
 
 
-def _transpose(table: Found) -> None:
+def _transpose(table: RawTable) -> None:
     if {"time", "energy"} <= set(table.dims):
         swap = {"time": "energy", "energy": "time"}
         table.dims = [swap.get(dim, dim) if dim else dim for dim in table.dims]
@@ -174,7 +174,7 @@ def _transpose(table: Found) -> None:
     table.notes.append("transpose=True: time and energy are exchanged")
 
 
-def _place(table: Found, outside: Mapping[str, object]) -> None:
+def _place(table: RawTable, outside: Mapping[str, object]) -> None:
     """Names the dimensions without a name: energy last, time before it, then axis_0, axis_1…"""
     free = [k for k, dim in enumerate(table.dims) if dim is None]
     if not free:
@@ -193,7 +193,7 @@ def _place(table: Found, outside: Mapping[str, object]) -> None:
         table.notes.append(f"dimension {place} has no axis: it is called {dim} and numbered")
 
 
-def _given_axis(axis: object, kind: str, table: Found, source: str) -> Array:
+def _given_axis(axis: object, kind: str, table: RawTable, source: str) -> Array:
     if kind not in table.dims:
         raise DataError(
             f"{source}: {kind}= is given, but the data have the axes "
@@ -219,7 +219,7 @@ def _given_axis(axis: object, kind: str, table: Found, source: str) -> Array:
     return values
 
 
-def _complete(table: Found, source: str) -> None:
+def _complete(table: RawTable, source: str) -> None:
     missing = [str(dim) for dim in table.dims if dim not in table.axes]
     if missing:
         shape = " × ".join(map(str, table.data.shape))
@@ -231,7 +231,7 @@ def _complete(table: Found, source: str) -> None:
         )
 
 
-def _order(table: Found, kind: str, sort: bool, source: str) -> None:
+def _order(table: RawTable, kind: str, sort: bool, source: str) -> None:
     """Energy rises or falls; time rises. Time that falls is turned; `sort` does the rest."""
     axis = np.asarray(table.axes[kind], dtype=np.float64)
     place = table.dims.index(kind)
@@ -261,7 +261,7 @@ def _order(table: Found, kind: str, sort: bool, source: str) -> None:
     _sort(table, kind, place, axis)
 
 
-def _sort(table: Found, kind: str, place: int, axis: Array) -> None:
+def _sort(table: RawTable, kind: str, place: int, axis: Array) -> None:
     """Sorts the axis with the data; points with equal values become their mean."""
     step = np.diff(axis)
     if kind == "energy" and np.count_nonzero(step < 0) > 2 * np.count_nonzero(step > 0):

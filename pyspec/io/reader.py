@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pyspec.errors import DataError, shortened
-from pyspec.io.raw_table import Found
+from pyspec.io.raw_table import RawTable
 
 #: So many bytes from the beginning of a file decide on its format.
 START_BYTES = 8192
@@ -135,7 +135,7 @@ class Reader:
     what: str
     endings: tuple[str, ...]
     sniff: Callable[[Start], bool]
-    read: Callable[[Request], Found]
+    read: Callable[[Request], RawTable]
     keywords: tuple[str, ...] = ()
     example: str = ""
     checked: str = ""

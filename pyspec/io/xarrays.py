@@ -13,7 +13,7 @@ from pyspec.errors import DataError, suggest
 from pyspec.io.coding import Coding
 from pyspec.io.dataset import Dataset
 from pyspec.io.optional import need
-from pyspec.io.raw_table import Found, assemble
+from pyspec.io.raw_table import RawTable, assemble
 from pyspec.io.sources.arrays import by_reference
 from pyspec.io.units import guess_kind, show_unit
 
@@ -45,7 +45,7 @@ def from_xarray(
 
     Raises :class:`DataError` for unknown names and for axes that are not usable.
     """
-    table = found_in(array, "xarray", data=data, errors=errors, energy=energy, time=time)
+    table = raw_table_of_xarray(array, "xarray", data=data, errors=errors, energy=energy, time=time)
     return assemble(table, "xarray", sort=sort, name=name)
 
 
@@ -74,7 +74,7 @@ def _attributes(dataset: Dataset, name: str) -> dict[str, str]:
     return {key: value for key, value in pairs.items() if value}
 
 
-def found_in(
+def raw_table_of_xarray(
     array: Any,
     where: str,
     *,
@@ -83,9 +83,9 @@ def found_in(
     time: str | None,
     errors: str | None = None,
     lazy: bool = False,
-) -> Found:
-    """A Found from a DataArray or Dataset of xarray; a time axis of dates counts in seconds. `lazy`
-    leaves the data where they are."""
+) -> RawTable:
+    """A RawTable from a DataArray or Dataset of xarray; a time axis of dates counts in seconds.
+    `lazy` leaves the data where they are."""
     notes: list[str] = []
     beside: Mapping[str, DataArray] = {}
     if hasattr(array, "data_vars"):
@@ -101,7 +101,7 @@ def found_in(
     dims = [str(dim) for dim in array.dims]
     kinds = _kinds(array, dims, where, {"energy": energy, "time": time})
     held = by_reference(array) if lazy else _decoded(array)
-    table = Found(held, [kinds.get(dim, dim) for dim in dims], notes=notes)
+    table = RawTable(held, [kinds.get(dim, dim) for dim in dims], notes=notes)
     plain = str(array.name or "")
     table.name = "" if plain.startswith("__") else plain
     if spread is not None:
@@ -268,7 +268,7 @@ def _kind(array: DataArray, dim: str) -> str | None:
     return guess_kind(dim, unit)
 
 
-def _values(coord: DataArray, where: str, dim: str, table: Found, new: str) -> Any:
+def _values(coord: DataArray, where: str, dim: str, table: RawTable, new: str) -> Any:
     values: npt.NDArray[Any] = _decoded(coord)
     if values.dtype.kind in "mM":
         table.units[new] = "s"

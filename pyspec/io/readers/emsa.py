@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from pyspec.errors import DataError
-from pyspec.io.raw_table import Found
+from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.tables.cells import number, numbers_of
 from pyspec.io.tables.text import read_text
@@ -23,7 +23,7 @@ def sniff(start: Start) -> bool:
     return bool(first) and re.match(r"#\s*FORMAT\s*:\s*EMSA", first[0], re.I) is not None
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """One spectrum; the axis comes from OFFSET and XPERCHAN, or stands beside the values."""
     path = request.path
     keys, values, ended = _parse(path, read_text(path))
@@ -44,7 +44,7 @@ def read(request: Request) -> Found:
         )
     unit, label = keys.get("XUNITS", ""), keys.get("XLABEL", "")
     kind = guess_kind(label, unit) or "energy"
-    table = Found(y, [kind], {kind: x}, name=keys.get("TITLE", ""), meta=dict(keys))
+    table = RawTable(y, [kind], {kind: x}, name=keys.get("TITLE", ""), meta=dict(keys))
     table.units = {kind: show_unit(unit), "data": keys.get("YUNITS", "")}
     table.labels = {kind: label, "data": keys.get("YLABEL", "")}
     beam = number(keys.get("BEAMKV", ""))

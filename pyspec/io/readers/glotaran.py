@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pyspec.errors import DataError
-from pyspec.io.raw_table import Found, monotonic
+from pyspec.io.raw_table import RawTable, monotonic
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.tables.cells import numbers_of
 from pyspec.io.tables.text import read_text
@@ -21,7 +21,7 @@ def sniff(start: Start) -> bool:
     return any(line in _KINDS or line == "flim image" for line in first)
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """ "Wavelength explicit": a line of wavelengths, then rows of a time and its values;
     "Time explicit": a line of times, then rows of a wavelength and its values."""
     path, text = request.path, read_text(request.path)
@@ -42,7 +42,7 @@ def read(request: Request) -> Found:
         raise DataError(f"{path}: the file ends before its data; it was not written completely")
     axis, records = _records(path, blocks, n_explicit, rows)
     numbers = np.array(records)
-    table = Found(numbers[:, 1:], [rows, across], {rows: numbers[:, 0], across: np.array(axis)})
+    table = RawTable(numbers[:, 1:], [rows, across], {rows: numbers[:, 0], across: np.array(axis)})
     table.labels["energy"] = "wavelength"
     table.name = lines[1].strip() if mark > 1 and lines[1].strip() != "dataset name" else ""
     table.notes.append(f"ascii of glotaran, {kind}; units are not in the file: units={{...}}")

@@ -15,7 +15,7 @@ from pyspec.io.arrays import Entry, choose
 from pyspec.io.coding import Coding
 from pyspec.io.hdf5_heap_check import check_heaps
 from pyspec.io.optional import need
-from pyspec.io.raw_table import Found
+from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Reader, Request, begins_with
 from pyspec.io.sizes import check_size
 from pyspec.io.sources.linked_files import files_elsewhere
@@ -50,7 +50,7 @@ def opened(path: Path) -> Iterator[h5py.File]:
             ) from None
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """Data and axes among all data sets of the file; see :func:`pyspec.io.arrays.choose`."""
     path = request.path
     with opened(path) as file:
@@ -60,7 +60,7 @@ def read(request: Request) -> Found:
         return noted(choose(path, "HDF5", entries, request), path, file)
 
 
-def noted(table: Found, path: Path, file: object) -> Found:
+def noted(table: RawTable, path: Path, file: object) -> RawTable:
     """What was found, with a note on the other files that were read."""
     if others := files_elsewhere(need("h5py", f"{path}: HDF5"), path, file):
         table.notes.append(f"reads from other files of its folder: {several(others, 6)}")

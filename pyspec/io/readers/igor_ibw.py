@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from pyspec.errors import DataError
-from pyspec.io.blocks import Block, found_of, meta_numbers
+from pyspec.io.blocks import Block, meta_numbers, raw_table_of
 from pyspec.io.optional import need
-from pyspec.io.raw_table import Found
+from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.readers.igor_itx import axes_of, label_unit
 from pyspec.io.tables.cells import entries_of
@@ -74,7 +74,7 @@ def _quiet(name: str) -> Iterator[None]:
             log.disabled = False
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """One wave of up to four dimensions, with scaling, units and note."""
     path = request.path
     binarywave = need("igor2", f"{path}: Igor .ibw") and need("igor2.binarywave", f"{path}: .ibw")
@@ -96,7 +96,7 @@ def read(request: Request) -> Found:
         _note(wave.get("note", b"")), photon_energy="Excitation Energy", pass_energy="Pass Energy"
     )
     block = Block(_text(header["bname"]), axes_of(axes), [(label, unit, data)], meta=meta)
-    return found_of(path, [block], note=f"Igor wave, {data.dtype}")
+    return raw_table_of(path, [block], note=f"Igor wave, {data.dtype}")
 
 
 def _scales(header: Any, n_dims: int) -> list[tuple[float, float]]:

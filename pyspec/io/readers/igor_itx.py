@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
-from pyspec.io.blocks import Axis, Block, found_of, meta_numbers
-from pyspec.io.raw_table import Found, monotonic
+from pyspec.io.blocks import Axis, Block, meta_numbers, raw_table_of
+from pyspec.io.raw_table import RawTable, monotonic
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.tables.cells import entries_of, number, numbers_of
 from pyspec.io.tables.text import read_text
@@ -54,12 +54,12 @@ def sniff(start: Start) -> bool:
     return re.match(r"IGOR\s*[\r\n]", start.text) is not None
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """A wave, or all waves together where they share their axes; `block` is a name or number."""
     path = request.path
     waves = _parse(path, read_text(path))
     blocks = [block for group in _groups(waves) for block in _blocks(group)]
-    return found_of(path, blocks, request.block, note="Igor text")
+    return raw_table_of(path, blocks, request.block, note="Igor text")
 
 
 def axes_of(dimensions: Sequence[tuple[str, Array]]) -> list[Axis]:

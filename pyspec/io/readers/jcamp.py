@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from pyspec.errors import DataError
-from pyspec.io.blocks import Axis, Block, found_of
+from pyspec.io.blocks import Axis, Block, raw_table_of
 from pyspec.io.optional import need
-from pyspec.io.raw_table import Found
+from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Reader, Request, Start
 
 _UNITS = {"1/cm": "cm-1", "nanometers": "nm", "micrometers": "um", "seconds": "s", "ev": "eV"}
@@ -28,7 +28,7 @@ def sniff(start: Start) -> bool:
     return text.startswith("##") and re.search(r"##\s*JCAMP-?DX\s*=", text, re.I) is not None
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """A spectrum, or one of a compound file with `block=`."""
     path = request.path
     jcamp = need("jcamp", f"{path}: JCAMP-DX")
@@ -45,7 +45,7 @@ def read(request: Request) -> Found:
         )
     parts = content.get("children") or [content]
     blocks = [_block(path, part, k) for k, part in enumerate(parts)]
-    table = found_of(path, blocks, request.block, None)
+    table = raw_table_of(path, blocks, request.block, None)
     table.notes.insert(0, f"JCAMP-DX, {table.meta.get('data type', '')}".rstrip(", "))
     return table
 

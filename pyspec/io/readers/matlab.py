@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pyspec.io.arrays import Entry, choose
-from pyspec.io.raw_table import Found
+from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Reader, Request, Start, begins_with
 from pyspec.io.readers.hdf5 import entries_of, noted, opened
 from pyspec.io.sizes import check_size
@@ -16,7 +16,7 @@ from pyspec.io.sizes import check_size
 _DEEPEST = 4
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """Arrays by name, fields of structures as "name.field"; nothing in the file is executed."""
     path = request.path
     if Start.of(path).starts_with(b"MATLAB 7.3"):

@@ -9,11 +9,11 @@ from typing import Any
 
 from pyspec.errors import DataError, one_line
 from pyspec.io.optional import available, need
-from pyspec.io.raw_table import Found
+from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.readers.hdf5 import MAGIC, opened
 from pyspec.io.sizes import check_size
-from pyspec.io.xarrays import found_in
+from pyspec.io.xarrays import raw_table_of_xarray
 
 _ENDINGS = ("nc", "nc4", "cdf", "netcdf")
 
@@ -24,20 +24,20 @@ def sniff(start: Start) -> bool:
     return start.starts_with(b"CDF") or (named and start.starts_with(MAGIC))
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """One variable of a NetCDF file, of version 3 or 4."""
     path = request.path
     with open_netcdf(path) as dataset:
         for name, variable in dataset.variables.items():
             check_size(path, str(name), variable.size * variable.dtype.itemsize)
-        return found_netcdf(dataset.load(), request)
+        return raw_table_of_netcdf(dataset.load(), request)
 
 
-def found_netcdf(dataset: object, request: Request, lazy: bool = False) -> Found:
+def raw_table_of_netcdf(dataset: object, request: Request, lazy: bool = False) -> RawTable:
     """What a request asks of an open file; `lazy` data stay there."""
     names: dict[str, Any] = {"data": request.data, "energy": request.energy, "time": request.time}
     names["errors"] = request.errors
-    table = found_in(dataset, str(request.path), lazy=lazy, **names)
+    table = raw_table_of_xarray(dataset, str(request.path), lazy=lazy, **names)
     table.notes.insert(0, "NetCDF, read with xarray")
     return table
 

@@ -14,7 +14,7 @@ import numpy as np
 from pyspec.errors import DataError, suggest
 from pyspec.io.arrays import choose
 from pyspec.io.optional import available, need
-from pyspec.io.raw_table import Found
+from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.readers.hdf5 import (
     MAGIC,
@@ -63,7 +63,7 @@ def sniff(start: Start) -> bool:
         return False
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """The signal of the default NXdata, or of the one that `data=` names, with its axes."""
     path = request.path
     with opened(path) as file:
@@ -72,7 +72,7 @@ def read(request: Request) -> Found:
             entries = entries_of(path, file)
             return noted(choose(path, "NeXus", entries, request), path, file)
         check_size(path, signal.name, signal.size * signal.dtype.itemsize)
-        table = Found(values_of(signal), [None] * signal.ndim)
+        table = RawTable(values_of(signal), [None] * signal.ndim)
         table.labels["data"] = attribute(signal, "long_name")
         _name_unit(table, signal)
         table.name = group.name.strip("/").split("/")[0]
@@ -91,7 +91,7 @@ def read(request: Request) -> Found:
         return noted(table, path, file)
 
 
-def _name_unit(table: Found, signal: h5py.Dataset) -> None:
+def _name_unit(table: RawTable, signal: h5py.Dataset) -> None:
     """The unit of the data; intensities in degrees, as some programs write, have none."""
     unit, label = attribute(signal, "units"), table.labels["data"] or signal.name.rsplit("/", 1)[-1]
     if is_angle(unit) and label.lower().startswith(("intensit", "count")):
@@ -221,7 +221,7 @@ def _by_number(group: h5py.Group, signal: h5py.Dataset) -> list[h5py.Dataset | N
     return [None] * signal.ndim
 
 
-def _put(table: Found, place: int, axis: h5py.Dataset, request: Request) -> None:
+def _put(table: RawTable, place: int, axis: h5py.Dataset, request: Request) -> None:
     """Names one dimension after its axis; bin edges become centres."""
     if axis is None or axis.ndim != 1 or axis.dtype.kind not in "fiu":
         return
@@ -244,7 +244,7 @@ def _put(table: Found, place: int, axis: h5py.Dataset, request: Request) -> None
     table.labels[dim] = f"{kind} energy" if kind in ("binding", "kinetic") else label
 
 
-def _name_energy(table: Found) -> None:
+def _name_energy(table: RawTable) -> None:
     """The last axis that is no time is the energy, where none is called so."""
     if "energy" in table.dims or None in table.dims or not table.dims:
         return
@@ -259,7 +259,7 @@ def _name_energy(table: Found) -> None:
 
 
 def _errors(
-    path: Path, table: Found, group: h5py.Group, signal: h5py.Dataset, wanted: int | str | None
+    path: Path, table: RawTable, group: h5py.Group, signal: h5py.Dataset, wanted: int | str | None
 ) -> None:
     """Standard errors: those named, or ``SIGNAL_errors``."""
     name = signal.name.rsplit("/", 1)[-1]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from pyspec.errors import DataError, one_line
-from pyspec.io.raw_table import Found
+from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Reader, Request, begins_with
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """One array of numbers; objects are never unpickled."""
     try:
         with request.path.open("rb") as stream:
@@ -18,7 +18,7 @@ def read(request: Request) -> Found:
         raise DataError(
             f"{request.path}: cannot be read as NPY ({one_line(error)}); save numbers: np.save"
         ) from None
-    return Found(array, [None] * array.ndim, notes=[f"NPY, {array.dtype}, no axes inside"])
+    return RawTable(array, [None] * array.ndim, notes=[f"NPY, {array.dtype}, no axes inside"])
 
 
 READER = Reader(

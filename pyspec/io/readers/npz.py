@@ -8,7 +8,7 @@ import numpy as np
 
 from pyspec.errors import DataError, one_line
 from pyspec.io.arrays import Entry, choose
-from pyspec.io.raw_table import Found
+from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.sizes import check_size
 
@@ -18,7 +18,7 @@ def sniff(start: Start) -> bool:
     return start.starts_with(b"PK\x03\x04") and b".npy" in start.raw[:300]
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """Arrays of numbers by name; objects are never unpickled."""
     path = request.path
     try:

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from pyspec.errors import DataError
-from pyspec.io.blocks import Axis, Block, found_of
-from pyspec.io.raw_table import Found
+from pyspec.io.blocks import Axis, Block, raw_table_of
+from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Reader, Request, begins_with
 
 _KINDS = {
@@ -31,7 +31,7 @@ _AXES = {"WN": ("wavenumber", "cm-1"), "MI": ("wavelength", "um"), "MIN": ("time
 _MOST_BLOCKS = 1000
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """The result (absorbance, transmittance, …) or the spectrum that `block=` names."""
     path = request.path
     raw = path.read_bytes()
@@ -49,7 +49,7 @@ def read(request: Request) -> Found:
     ]
     if chosen is None and len(blocks) > 1 and len(results) == 1:
         chosen = results[0]
-    return found_of(path, blocks, chosen, note="Bruker OPUS")
+    return raw_table_of(path, blocks, chosen, note="Bruker OPUS")
 
 
 def _directory(path: Path, raw: bytes) -> list[tuple[int, int, int]]:

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from pyspec.errors import DataError
-from pyspec.io.blocks import Axis, Block, found_of, meta_numbers
-from pyspec.io.raw_table import Found
+from pyspec.io.blocks import Axis, Block, meta_numbers, raw_table_of
+from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Reader, Request, begins_with
 from pyspec.io.tables.cells import entries_of
 
@@ -23,7 +23,7 @@ _END = re.compile(rb"EOFH\r?\n")
 _FILE_BYTES, _SPECTRUM_BYTES = 16, 96
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """A region, or all regions together where they share one axis."""
     path = request.path
     raw = path.read_bytes()
@@ -42,7 +42,7 @@ def read(request: Request) -> Found:
         work_function="AnalyserWorkFcn",
     )
     blocks = _blocks(path, raw[end.end() :], regions, meta)
-    return found_of(
+    return raw_table_of(
         path,
         blocks,
         request.block,

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
-from pyspec.io.blocks import Axis, Block, found_of, meta_numbers
-from pyspec.io.raw_table import Found
+from pyspec.io.blocks import Axis, Block, meta_numbers, raw_table_of
+from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.tables.cells import number, numbers_of
 from pyspec.io.tables.text import read_text
@@ -39,14 +39,14 @@ def sniff(start: Start) -> bool:
     return start.text.startswith("[Info]") and "Number of Regions=" in start.text[:400]
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """A region, or all regions together where they share their axes."""
     path = request.path
     regions = _sections(read_text(path))
     if not regions:
         raise DataError(f"{path}: holds no [Region]; the file was not written completely")
     blocks = [_block(path, number_, region) for number_, region in regions.items()]
-    return found_of(path, blocks, request.block, note="Scienta SES text")
+    return raw_table_of(path, blocks, request.block, note="Scienta SES text")
 
 
 def _pointed(cell: str) -> str:

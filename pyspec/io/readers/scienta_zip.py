@@ -11,8 +11,8 @@ from zipfile import ZipFile
 import numpy as np
 
 from pyspec.errors import DataError, one_line
-from pyspec.io.blocks import Axis, Block, found_of, meta_numbers
-from pyspec.io.raw_table import Found
+from pyspec.io.blocks import Axis, Block, meta_numbers, raw_table_of
+from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.sizes import check_size, zip_names
 from pyspec.io.units import dim_name, split_unit
@@ -31,7 +31,7 @@ def sniff(start: Start) -> bool:
     return any(name.startswith("Spectrum_") and name.endswith(".bin") for name in names)
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """A region, or all regions together where they share their axes."""
     path = request.path
     with ZipFile(path) as archive:
@@ -39,7 +39,7 @@ def read(request: Request) -> Found:
         names = [n for n in archive.namelist() if n.startswith("Spectrum_")]
         regions = [name[9:-4] for name in names if name.endswith(".bin")]
         blocks = [_block(path, archive, region) for region in regions]
-    return found_of(path, blocks, request.block, note="Scienta SES archive")
+    return raw_table_of(path, blocks, request.block, note="Scienta SES archive")
 
 
 def _ini(path: Path, archive: ZipFile, name: str) -> dict[str, dict[str, str]]:

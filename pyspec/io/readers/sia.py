@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspec.io.raw_table import Found
+from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.tables.layout import read_layout
 from pyspec.io.tables.text import read_table, read_text
@@ -13,7 +13,7 @@ def sniff(start: Start) -> bool:
     return start.suffix == ".sia"
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """The matrix with its axes in the first row and column."""
     cells = read_table(request.path, read_text(request.path), None, request.decimal)
     table = read_layout(cells, layout="matrix", columns=None, sizes=request.sizes)

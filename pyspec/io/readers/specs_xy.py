@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from pyspec.errors import DataError
-from pyspec.io.blocks import Axis, Block, found_of, meta_numbers
-from pyspec.io.raw_table import Found
+from pyspec.io.blocks import Axis, Block, meta_numbers, raw_table_of
+from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.tables.cells import number, numbers_of
 from pyspec.io.tables.text import read_text
@@ -35,11 +35,11 @@ def sniff(start: Start) -> bool:
     return _FIRST.match(start.text) is not None
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """A scan, or all scans together where they share one axis."""
     path = request.path
     blocks = [_block(path, part) for part in _parts(path, read_text(path))]
-    return found_of(path, blocks, request.block, request.columns, note="SPECS Prodigy .xy")
+    return raw_table_of(path, blocks, request.block, request.columns, note="SPECS Prodigy .xy")
 
 
 def _parts(path: Path, text: str) -> list[_Part]:

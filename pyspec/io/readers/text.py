@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from pyspec.errors import DataError, several, suggest
-from pyspec.io.raw_table import Found, runs
+from pyspec.io.raw_table import RawTable, runs
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.tables.cells import cells, entries_of, number, style_of, words_of
 from pyspec.io.tables.columns import Table, roles_of, without_empty, without_index, without_text
@@ -27,7 +27,7 @@ def sniff(start: Start) -> bool:
     return True
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """The table of a text file as `layout=` says, or as its shape and header say."""
     path = request.path
     separator = {"tab": "\t", "space": " "}.get(str(request.delimiter), request.delimiter)
@@ -55,16 +55,16 @@ def read(request: Request) -> Found:
     return result
 
 
-def _with_end(table: Table, request: Request) -> Found:
+def _with_end(table: Table, request: Request) -> RawTable:
     """What a table holds without the empty rows at its end, which Excel writes."""
     if table.n_empty and not request.sizes:  # of rows that are counted none is left out
         blank = np.arange(len(table.values)) >= len(table.values) - table.n_empty
         table = table.without_rows(blank, "without a value at the end")
-    result = found_in(table, request, layout=request.layout)
+    result = raw_table_of(table, request, layout=request.layout)
     return result if request.block is None else cut(result, request)
 
 
-def found_in(table: Table, request: Request, *, layout: str | None) -> Found:
+def raw_table_of(table: Table, request: Request, *, layout: str | None) -> RawTable:
     """Data and axes of a table, with the errors of a column if they are asked for."""
     columns = as_list(request.columns)
     at = None if request.errors is None else table.pick([request.errors])[0]
@@ -134,7 +134,7 @@ def as_list(columns: object) -> list[int | str] | None:
     return [columns] if isinstance(columns, (str, int)) else list(columns)  # type: ignore[call-overload]
 
 
-def cut(result: Found, request: Request) -> Found:
+def cut(result: RawTable, request: Request) -> RawTable:
     """One of the blocks of an axis that starts again."""
     kind = "time" if result.dims == ["time"] else "energy"
     if kind not in result.axes or kind not in result.dims:

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError
-from pyspec.io.blocks import UNKNOWN, Axis, Block, choose, found_of
-from pyspec.io.raw_table import Found
+from pyspec.io.blocks import UNKNOWN, Axis, Block, choose, raw_table_of
+from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.tables.text import read_text
 from pyspec.io.units import guess_kind, show_unit
@@ -225,12 +225,12 @@ def sniff(start: Start) -> bool:
     return start.text.startswith(MAGIC)
 
 
-def read(request: Request) -> Found:
+def read(request: Request) -> RawTable:
     """A spectrum, or all blocks together where they share one energy axis."""
     text = read_text(request.path, nul=True).replace("\x00", "").lstrip()
     header, blocks = parse_vamas(request.path, text)
     _name_samples(blocks)
-    table = found_of(request.path, blocks, request.block, request.columns)
+    table = raw_table_of(request.path, blocks, request.block, request.columns)
     table.notes.insert(0, f"VAMAS, {header.scan.lower()} scan, {table.meta.get('technique', '')}")
     chosen = blocks if request.block is None else choose(request.path, blocks, request.block)
     table.notes += _calibrations(chosen)

@@ -14,11 +14,11 @@ from pyspec.errors import DataError, one_line
 from pyspec.io.arrays import Entry, choose
 from pyspec.io.coding import Coding
 from pyspec.io.optional import need
-from pyspec.io.raw_table import Found
+from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Reader, Request, Start
 from pyspec.io.readers import READERS
 from pyspec.io.readers.hdf5 import coding_of, entries_of, noted, opened
-from pyspec.io.readers.netcdf import found_netcdf, open_netcdf
+from pyspec.io.readers.netcdf import open_netcdf, raw_table_of_netcdf
 from pyspec.io.sources.arrays import by_reference
 from pyspec.model.data.source import Source
 
@@ -65,7 +65,7 @@ def _refuse_coded(path: Path, name: str, coding: Coding, remedy: str) -> None:
         )
 
 
-def _hdf5(request: Request) -> Found:
+def _hdf5(request: Request) -> RawTable:
     path = request.path
     with opened(path) as file:
 
@@ -79,21 +79,23 @@ def _hdf5(request: Request) -> Found:
         return noted(choose(path, "HDF5", entries, request), path, file)
 
 
-def _netcdf(request: Request) -> Found:
-    return found_netcdf(open_netcdf(request.path, cache=False), request, lazy=True)
+def _netcdf(request: Request) -> RawTable:
+    return raw_table_of_netcdf(open_netcdf(request.path, cache=False), request, lazy=True)
 
 
-def _npy(request: Request) -> Found:
+def _npy(request: Request) -> RawTable:
     try:
         array = np.load(request.path, mmap_mode="r", allow_pickle=False)
     except Exception as error:
         raise DataError(
             f"{request.path}: cannot be read as NPY ({one_line(error)}); save numbers: np.save"
         ) from None
-    return Found(by_reference(array), [None, None], notes=[f"NPY, {array.dtype}, no axes inside"])
+    return RawTable(
+        by_reference(array), [None, None], notes=[f"NPY, {array.dtype}, no axes inside"]
+    )
 
 
-def _zarr(request: Request) -> Found:
+def _zarr(request: Request) -> RawTable:
     path = request.path
     zarr = need("zarr", f"{path}: a store of zarr", "zarr")
     store = zarr.open(str(path), mode="r")

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, suggest
-from pyspec.io.raw_table import Found, monotonic
+from pyspec.io.raw_table import RawTable, monotonic
 from pyspec.io.tables.columns import Table, has_even_steps
 from pyspec.io.units import axis_kind, guess_kind, holds_errors, show_unit, split_unit
 
@@ -39,8 +39,8 @@ def read_layout(
     columns: Sequence[int | str] | None,
     sizes: Mapping[str, int | None],
     errors: int | None = None,
-) -> Found:
-    """A Found from a table: `layout` as given, or as its shape and header say.
+) -> RawTable:
+    """A RawTable from a table: `layout` as given, or as its shape and header say.
 
     `errors` is the column of standard errors, which is no data; of "points" they are read here.
     `sizes` has the number of points of the axes that are given otherwise: "energy", "time";
@@ -119,28 +119,28 @@ def _lies(table: Table) -> bool:
 # numbers alone
 
 
-def _data(table: Table, sizes: Mapping[str, int | None], layout: str | None) -> Found:
+def _data(table: Table, sizes: Mapping[str, int | None], layout: str | None) -> RawTable:
     """Numbers alone, or with one axis in the first column or row where the other one is given
     otherwise."""
     values = table.values
     n_rows, width = values.shape
     if layout is None and sizes == {"energy": width - 1}:
         note = "the first column is time; energy is given"
-        return Found(values[:, 1:].copy(), ["time", None], {"time": values[:, 0]}, notes=[note])
+        return RawTable(values[:, 1:].copy(), ["time", None], {"time": values[:, 0]}, notes=[note])
     if layout is None and sizes == {"time": n_rows - 1}:
         note = "the first row is energy; time is given"
-        return Found(values[1:].copy(), [None, "energy"], {"energy": values[0]}, notes=[note])
+        return RawTable(values[1:].copy(), [None, "energy"], {"energy": values[0]}, notes=[note])
     if 1 in values.shape:
-        return Found(values.ravel(), [None], notes=["one line of numbers"])
+        return RawTable(values.ravel(), [None], notes=["one line of numbers"])
     note = "numbers alone: rows are times, columns are energies"
     hint = "If each row is one point, say layout='points', columns=(time, energy, value)"
-    return Found(values.copy(), [None, None], notes=[note], hint=hint if width in (3, 4) else "")
+    return RawTable(values.copy(), [None, None], notes=[note], hint=hint if width in (3, 4) else "")
 
 
 # a matrix
 
 
-def _matrix(table: Table) -> Found:
+def _matrix(table: Table) -> RawTable:
     values, why, head = table.values, "", table.head
     if head.axis is not None:
         across, down, data = np.array(head.axis), values[:, 0], values[:, 1:]
@@ -165,7 +165,7 @@ def _matrix(table: Table) -> Found:
         f"a matrix: the first column is {rows}, the first row {cols}{why}{told}; if they are "
         "exchanged say transpose=True"
     )
-    return Found(data, [rows, cols], {rows: down, cols: across}, units, labels, notes=[note])
+    return RawTable(data, [rows, cols], {rows: down, cols: across}, units, labels, notes=[note])
 
 
 def _roles(corner: str) -> tuple[tuple[str, str], dict[str, str], dict[str, str]]:
@@ -237,7 +237,7 @@ def _times_across(down: Array, across: Array) -> bool:
 # columns
 
 
-def _columns(table: Table, columns: Sequence[int | str] | None) -> Found:
+def _columns(table: Table, columns: Sequence[int | str] | None) -> RawTable:
     names, head = table.names, table.head
     picked = list(range(len(names))) if columns is None else table.pick(columns)
     x, *ys = picked if columns is None or len(picked) > 1 else [0, *picked]
@@ -255,7 +255,7 @@ def _columns(table: Table, columns: Sequence[int | str] | None) -> Found:
         row = int(np.argmax(np.isnan(axis)))
         raise DataError(f"{table.at(row)}: the {kind} is missing; complete it or remove the line")
     numbers = np.array([table.numbers[k] for k in ys], dtype=np.float64)
-    result = Found(table.values[:, ys].T, ["column", kind], {kind: axis, "column": numbers})
+    result = RawTable(table.values[:, ys].T, ["column", kind], {kind: axis, "column": numbers})
     result.units[kind] = unit
     if head.names:
         result.labels[kind] = label
@@ -301,7 +301,7 @@ def _errors_of_points(table: Table, errors: int | None) -> int | None:
     return 3 if is_told else errors
 
 
-def _points(table: Table, columns: Sequence[int | str] | None, errors: int | None) -> Found:
+def _points(table: Table, columns: Sequence[int | str] | None, errors: int | None) -> RawTable:
     """A series (n_time, n_energy) from columns of times, energies and values, in any order of rows.
 
     The names of the first two columns tell time from energy; without names the first one is time.
@@ -338,7 +338,7 @@ def _points(table: Table, columns: Sequence[int | str] | None, errors: int | Non
         data.reshape(-1)[at] = values
         return data
 
-    result = Found(
+    result = RawTable(
         spread(table.values[:, picked[2]]), ["time", "energy"], {"time": time, "energy": energy}
     )
     if errors is not None:

@@ -32,7 +32,7 @@ from pyspec.plot.view import View
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Parts = tuple[dict[str, Array], dict[str, Array]]
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 #: Points along the whole axis at least, and steps between two samples at least.
 POINTS, STEPS = 600, 4
@@ -263,7 +263,7 @@ def _moving_at(result: FitResult, x: Array) -> Moving | None:
     return moving_parameters(result.problem, result.ending, model=parts[0].model)
 
 
-def _tried(make: Callable[[], Found]) -> Found | None:
+def _tried(make: Callable[[], Result]) -> Result | None:
     """What `make` returns; None where a model cannot be evaluated."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():

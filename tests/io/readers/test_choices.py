@@ -9,7 +9,7 @@ import pytest
 
 from pyspec.errors import DataError
 from pyspec.io import read
-from pyspec.io.blocks import Axis, Block, found_of
+from pyspec.io.blocks import Axis, Block, raw_table_of
 from pyspec.io.units import show_unit
 
 ENERGY, TIME = np.linspace(80, 90, 7), np.linspace(-1, 5, 7)
@@ -70,17 +70,17 @@ def block(name: str, *columns: str, first: float = 0.0) -> Block:
 def test_blocks_and_quantities_that_are_meant() -> None:
     path = Path("a.vms")
     two = block("C 1s", "counts", "drain")
-    assert found_of(path, [two], None, 1).labels["data"] == "drain"
-    np.testing.assert_array_equal(found_of(path, [two], None, ["drain"]).data, [1, 2, 3])
+    assert raw_table_of(path, [two], None, 1).labels["data"] == "drain"
+    np.testing.assert_array_equal(raw_table_of(path, [two], None, ["drain"]).data, [1, 2, 3])
     for columns in ("flux", 2, True):
         with pytest.raises(DataError, match=r"no quantity .*; it has 0: counts, 1: drain"):
-            found_of(path, [two], None, columns)
+            raw_table_of(path, [two], None, columns)
     with pytest.raises(DataError, match=r"a\.vms: block 'O 1s' has an axis but no data"):
-        found_of(path, [block("O 1s")], None, None)
+        raw_table_of(path, [block("O 1s")], None, None)
     other = block("O 1s", "drain", "counts")
     with pytest.raises(DataError, match="block 'O 1s' has no quantity 'counts' at the same place"):
-        found_of(path, [two, other], None, None)
+        raw_table_of(path, [two, other], None, None)
     with pytest.raises(DataError, match="holds 2 blocks with different axes, separate spectra"):
-        found_of(path, [two, block("O 1s", "counts", first=5.0)], None, None)
+        raw_table_of(path, [two, block("O 1s", "counts", first=5.0)], None, None)
     with pytest.raises(DataError, match="the file holds no block of data; export it again"):
-        found_of(path, [], None, None)
+        raw_table_of(path, [], None, None)
