@@ -37,8 +37,8 @@ class ModelsByName(Named[Model]):
 class FileModels(FileWindow):
     """The part of a File that holds its models, on the axes of its data."""
 
-    def __init__(self, *given: Any, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         #: The loaded models by name.
         self.models: dict[str, Model] = ModelsByName()
         #: Model → parameter → (its value before the first fit, the value that a fit wrote).
@@ -145,13 +145,13 @@ class FileModels(FileWindow):
         """Parameters that were set by hand. Either their value differs from the one that was loaded
         or written by a fit, or they were free and are now fixed. A fit leaves them where they
         are."""
-        known = dict(self._loaded.get(model_name, {}))
+        last_values = dict(self._loaded.get(model_name, {}))
         written = self._written.get(model_name, {})
-        known |= {name: (wrote, True) for name, (_, wrote) in written.items()}
+        last_values |= {name: (wrote, True) for name, (_, wrote) in written.items()}
         parameters = self.models[model_name].parameters
         return {
             name
-            for name, (value, was_free) in known.items()
+            for name, (value, was_free) in last_values.items()
             if name in parameters
             and (parameters[name].value != value or (was_free and not parameters[name].vary))
         }
@@ -235,9 +235,9 @@ class FileModels(FileWindow):
                 "such as 'GLP_01_x0', and call it again for the next"
             )
         if parameter not in model.parameters:
-            known = list(model.parameters)
+            names = list(model.parameters)
             raise ModelError(
-                f"model {model.name!r} has no parameter {parameter!r}{meant(parameter, known)}"
+                f"model {model.name!r} has no parameter {parameter!r}{meant(parameter, names)}"
             )
         return model
 
@@ -246,27 +246,27 @@ class FileModels(FileWindow):
     @answered
     def select_model(self, model_info: ModelInfo | None = None) -> Model:
         """The loaded model of that name or number; the active one for None."""
-        known = list(self.models)
-        given: object = model_info
-        if isinstance(given, Model):
+        names = list(self.models)
+        chosen: object = model_info
+        if isinstance(chosen, Model):
             raise CallError(
                 f"a model is named here, not given; keep it first, file.add_model(model), then "
-                f"name it: {given.name!r}"
+                f"name it: {chosen.name!r}"
             )
-        if not known:
+        if not names:
             shown = model_info if isinstance(model_info, str) else "name"
             raise ModelError(f"no model is loaded: call load_model(path, {shown!r}) first")
         if model_info is None:
-            return self.models[self._active or known[-1]]
+            return self.models[self._active or names[-1]]
         if isinstance(model_info, int):
-            if not -len(known) <= model_info < len(known):
-                raise ModelError(f"no model number {model_info}; loaded: {', '.join(known)}")
-            return self.models[known[model_info]]
+            if not -len(names) <= model_info < len(names):
+                raise ModelError(f"no model number {model_info}; loaded: {', '.join(names)}")
+            return self.models[names[model_info]]
         name = model_info if isinstance(model_info, str) else self.model_list_to_name(model_info)
         if name in self.models:
             return self.models[name]
-        hint = suggest(str(name), known)
-        raise ModelError(f"no model {name!r} is loaded{hint}; loaded: {', '.join(known)}")
+        hint = suggest(str(name), names)
+        raise ModelError(f"no model {name!r} is loaded{hint}; loaded: {', '.join(names)}")
 
     @answered
     def set_active_model(self, model_info: ModelInfo) -> None:

@@ -105,8 +105,8 @@ class File(FileResults, Suggesting):
         """
         need_dataset(dataset)
         policy = "omit" if source_of(dataset.data) is None else "raise"
-        given = {"nan_policy": policy, **dataset.for_file(), **options}
-        file = cls(parent_project, **given)
+        arguments = {"nan_policy": policy, **dataset.for_file(), **options}
+        file = cls(parent_project, **arguments)
         if errors and dataset.errors is not None and not file.noise.is_known:
             try:
                 file.set_noise("gaussian", sigma=dataset.errors)
@@ -273,9 +273,9 @@ class Project(ProjectResults, Suggesting):
                 f"no parameter of {model_name!r} is shared by the files; write 'project' for True "
                 'in its entry, as in [30, "project", 0, 100], or fit each file on its own'
             )
-        asks, given = settings_of(options) is not None, files[0]._options(options)
+        asks, fit_options = settings_of(options) is not None, files[0]._options(options)
         with Hold(until_return=not asks) as hold:
-            joint = fit_joint(parts, stages=stages, names=names, **given).diagnose()
+            joint = fit_joint(parts, stages=stages, names=names, **fit_options).diagnose()
             origins = [origin for _, _, origin in prepared]
             joint.started_from = ", ".join(dict.fromkeys(origins))
             stamp(joint)

@@ -51,14 +51,14 @@ def read_settings(
     settings: dict[str, Any] = {}
     looks: dict[str, Any] = {}
     places: dict[str, str] = {}
-    for place, given, value in _entries(path):
-        name = given.replace("-", "_")  # x-lim is x_lim
+    for place, written, value in _entries(path):
+        name = written.replace("-", "_")  # x-lim is x_lim
         into, key = (looks, ALIASES.get(name, name)) if name in own else (settings, name)
         if name not in own and name not in (*KNOWN, *own_settings):
             hint = suggest(name, [*KNOWN, *own_settings, *own])
-            raise DataError(f"{place}: unknown setting {given!r}{hint}; remove it")
+            raise DataError(f"{place}: unknown setting {written!r}{hint}; remove it")
         if key in into:
-            raise DataError(f"{place}: {given} is given twice; remove one of the two")
+            raise DataError(f"{place}: {written} is given twice; remove one of the two")
         _check(place, key, value)
         if name in own:
             with _at(place):

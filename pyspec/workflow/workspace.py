@@ -71,24 +71,24 @@ class Workspace:
         """A model path, taken from the project's folder if relative."""
         if isinstance(path, str) and "\n" in path:
             return path
-        given = Path(path)
-        found = given if given.is_absolute() else self.path / given
-        if not found.is_file():
-            folder = found.parent
-            known = [f.name for f in sorted(folder.glob("*.y*ml"))] if folder.is_dir() else []
-            hint = suggest(found.name, known) or (f"; it holds {', '.join(known)}" if known else "")
-            if given.is_file():
+        here = Path(path)
+        file = here if here.is_absolute() else self.path / here
+        if not file.is_file():
+            folder = file.parent
+            names = [f.name for f in sorted(folder.glob("*.y*ml"))] if folder.is_dir() else []
+            hint = suggest(file.name, names) or (f"; it holds {', '.join(names)}" if names else "")
+            if here.is_file():
                 hint = (
-                    f", the project's folder; there is one at {str(given)!r} from here: give its "
-                    f"full path, Path({str(given)!r}).resolve()"
+                    f", the project's folder; there is one at {str(here)!r} from here: give its "
+                    f"full path, Path({str(here)!r}).resolve()"
                 )
-            raise ModelError(f"no model file {found.name!r} in {str(folder)!r}{hint}")
-        return found
+            raise ModelError(f"no model file {file.name!r} in {str(folder)!r}{hint}")
+        return file
 
     def output(self, path: str | Path | None, default: str) -> Path:
         """Where to write: `path`, or the default name, in the project's folder if relative. The
         default holds names given by the user; as a file name it stays in that folder."""
         if path is None:
             return self.path / file_name(default)
-        given = plain_path(path)
-        return given if given.is_absolute() else self.path / given
+        target = plain_path(path)
+        return target if target.is_absolute() else self.path / target

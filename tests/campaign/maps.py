@@ -27,7 +27,7 @@ import numpy as np
 
 from pyspec import Measurement, fit_map, fit_slices, load_model
 from pyspec.workflow.maps.block import MapJob, fit_block
-from pyspec.workflow.maps.given import MapData, map_array
+from pyspec.workflow.maps.map_data import MapData, map_array
 from pyspec.workflow.maps.store import MapStore
 from pyspec.workflow.maps.template import identity, make_template
 

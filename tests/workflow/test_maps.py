@@ -18,7 +18,7 @@ from pyspec import DataError, FitError, Measurement, Model, fit_map, fit_slices,
 from pyspec.errors import CallError, ClusterError, ModelWarning
 from pyspec.workflow.maps import block as block_module
 from pyspec.workflow.maps.findings import with_findings
-from pyspec.workflow.maps.given import MapData
+from pyspec.workflow.maps.map_data import MapData
 from pyspec.workflow.maps.store import BLOCKS
 
 xarray = pytest.importorskip("xarray")

@@ -22,72 +22,73 @@ from pyspec.workflow.workspace import Workspace
 NAN_POLICIES = ("raise", "omit")
 
 
-def need_project(given: object, path: object) -> None:
+def need_project(project: object, path: object) -> None:
     """Raises :class:`CallError` where the first arguments of a File are no project and no label;
     says how to write what was perhaps meant."""
-    if isinstance(path, (str, Path)) and (given is None or isinstance(given, Workspace)):
+    if isinstance(path, (str, Path)) and (project is None or isinstance(project, Workspace)):
         return
-    what, wrong = ("path is a label, a text", path)
-    if given is not None and not isinstance(given, Workspace):
-        what, wrong = "the first argument is a project", given
-    named = _meant(wrong) or "; name data and axes: File(data=data, energy=energy, time=time)"
-    raise CallError(f"File: {what}, not of type {type(wrong).__name__}{named}")
+    rule, wrong = ("path is a label, a text", path)
+    if project is not None and not isinstance(project, Workspace):
+        rule, wrong = "the first argument is a project", project
+    named = _hint(wrong) or "; name data and axes: File(data=data, energy=energy, time=time)"
+    raise CallError(f"File: {rule}, not of type {type(wrong).__name__}{named}")
 
 
-def _meant(given: object) -> str:
+def _hint(data: object) -> str:
     """How a file is made of what was perhaps meant as data with their axes; "" of an array."""
-    if isinstance(given, Dataset):
+    if isinstance(data, Dataset):
         return "; a Dataset with its axes: File.from_dataset(dataset, project)"
-    if isinstance(given, (str, Path)):
-        return f"; a file is read first: File.from_dataset(read({str(given)!r}), project)"
-    if hasattr(given, "dims") and hasattr(given, "coords"):
+    if isinstance(data, (str, Path)):
+        return f"; a file is read first: File.from_dataset(read({str(data)!r}), project)"
+    if hasattr(data, "dims") and hasattr(data, "coords"):
         return "; an xarray with its axes: File.from_xarray(array, project)"
-    if hasattr(given, "columns") and hasattr(given, "index"):
+    if hasattr(data, "columns") and hasattr(data, "index"):
         return "; those of a DataFrame: energy=frame.columns, time=frame.index"
-    if hasattr(given, "index") and hasattr(given, "values"):
+    if hasattr(data, "index") and hasattr(data, "values"):
         return "; that of a Series: energy=series.index"
     return ""
 
 
-def _numbers(given: object, what: str) -> Data:
+def _numbers(values: object, subject: str) -> Data:
     """Any array-like of real numbers as an array; other content is refused."""
-    if isinstance(given, np.ma.MaskedArray):
+    if isinstance(values, np.ma.MaskedArray):
         raise DataError(
-            f"{what} is a masked array, whose mask would be lost; give its values "
-            f"({what}.data) and, for data, mask={what}.mask"
+            f"{subject} is a masked array, whose mask would be lost; give its values "
+            f"({subject}.data) and, for data, mask={subject}.mask"
         )
     try:
-        array = np.asarray(given)
+        array = np.asarray(values)
     except ValueError:
         raise DataError(
-            f"{what} has rows of different lengths; give each row as many numbers as the others"
+            f"{subject} has rows of different lengths; give each row as many numbers as the others"
         ) from None
     if array.dtype.kind == "c":
-        raise DataError(f"{what} is complex; choose its .real part or its magnitude np.abs(...)")
+        raise DataError(f"{subject} is complex; choose its .real part or its magnitude np.abs(...)")
     if array.dtype.kind not in "iuf":
         raise DataError(
-            f"{what} has type {array.dtype}, not numbers; convert it: np.asarray({what}, float)"
+            f"{subject} has type {array.dtype}, not numbers; convert it: "
+            f"np.asarray({subject}, float)"
         )
     if array.size == 0:
-        raise DataError(f"{what} is empty (shape {array.shape}); give at least one spectrum")
+        raise DataError(f"{subject} is empty (shape {array.shape}); give at least one spectrum")
     return array
 
 
-def need_dataset(given: object) -> None:
+def need_dataset(dataset: object) -> None:
     """Raises :class:`CallError` where what should be a Dataset is something else."""
-    if not isinstance(given, Dataset):
-        what = f"File.from_dataset takes what read() returned, not {type(given).__name__}"
-        raise CallError(what + (_meant(given) or "; write from_dataset(dataset, project)"))
+    if not isinstance(dataset, Dataset):
+        message = f"File.from_dataset takes what read() returned, not {type(dataset).__name__}"
+        raise CallError(message + (_hint(dataset) or "; write from_dataset(dataset, project)"))
 
 
 def no_axes(data: object) -> DataError:
     """The answer to data without axes: where a table or an array with labels keeps its own."""
     needs = "data need an energy axis: File(data=..., energy=..., time=...)"
-    return DataError(f"{needs}{_meant(data)}")
+    return DataError(f"{needs}{_hint(data)}")
 
 
 def check_data(
-    given: object,
+    values: object,
     energy: npt.NDArray[np.float64] | None,
     time: npt.NDArray[np.float64] | None,
     mask: npt.ArrayLike | None = None,
@@ -96,7 +97,7 @@ def check_data(
     """Data against its axes: (n_energy,) or (n_time, n_energy), finite unless masked, real;
     frozen. The second is False where a point is masked, or None without a mask."""
     one_of("nan_policy", nan_policy, NAN_POLICIES, DataError)
-    data = _numbers(given, "data")
+    data = _numbers(values, "data")
     if data.ndim not in (1, 2):
         raise DataError(
             f"data has {data.ndim} dimensions; one spectrum has 1 (energy), a time series 2 "
@@ -143,27 +144,27 @@ def both_of(
     keep: npt.NDArray[np.bool_] | None, columns: npt.NDArray[np.bool_], shape: tuple[int, ...]
 ) -> npt.NDArray[np.bool_]:
     """Where points count by `keep`, or None, and by these columns of it."""
-    found: Any = Kept(keep.given, columns) if isinstance(keep, Kept) else None
-    if found is None:
-        found = np.broadcast_to(columns, shape) if keep is None else np.asarray(keep & columns)
-    return found  # type: ignore[no-any-return]
+    flags: Any = Kept(keep.given, columns) if isinstance(keep, Kept) else None
+    if flags is None:
+        flags = np.broadcast_to(columns, shape) if keep is None else np.asarray(keep & columns)
+    return flags  # type: ignore[no-any-return]
 
 
 def check_pattern(
-    given: object, shape: tuple[int, ...], what: str, positive: bool = False
+    values: object, shape: tuple[int, ...], subject: str, positive: bool = False
 ) -> npt.NDArray[np.float64]:
     """A correction of the data: a number, (n_energy,), or one value a point."""
-    pattern = np.asarray(_numbers(given, what), dtype=np.float64)
+    pattern = np.asarray(_numbers(values, subject), dtype=np.float64)
     if pattern.shape not in (shape, shape[-1:], ()):
         raise DataError(
-            f"{what} has shape {pattern.shape}, the data {shape}; give a number, a spectrum "
+            f"{subject} has shape {pattern.shape}, the data {shape}; give a number, a spectrum "
             f"({shape[-1]},), or one value a point"
         )
     if not np.isfinite(pattern).all():
-        raise DataError(f"{what} has values that are not finite; replace them")
+        raise DataError(f"{subject} has values that are not finite; replace them")
     if positive and not (pattern > 0).all():
         raise DataError(
-            f"{what} must be above 0 everywhere, the data are divided by it; mask dead points "
+            f"{subject} must be above 0 everywhere, the data are divided by it; mask dead points "
             "with mask= and give them 1"
         )
     return pattern

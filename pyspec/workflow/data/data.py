@@ -70,8 +70,8 @@ class FileData:
         elif aux_weights is not None:
             raise DataError("aux_weights come together with the auxiliary axis: aux_axis=")
         self._inputs = file_inputs(inputs, (self.energy, self.time, self.aux_axis))
-        for name, one in (inputs or {}).items():
-            refuse_beside(f"inputs[{name!r}]", one, self.time, self.energy)
+        for name, values in (inputs or {}).items():
+            refuse_beside(f"inputs[{name!r}]", values, self.time, self.energy)
         named = Measurement(labels=labels or {}, units=units or {})
         #: What "energy", "time" and "data" are, and their units: at the axes of all pictures.
         self.labels, self.units = dict(named.labels), dict(named.units)
@@ -110,9 +110,9 @@ class FileData:
             mask = hidden if mask is None else hidden | check_mask(mask, hidden.shape)
             data = np.ma.getdata(data)
         first, last = (None, self.time) if self.energy is None else (self.time, self.energy)
-        given, self._keep = check_data(data, last, first, mask, nan_policy)
-        self._raw = self._data = given
-        if given.ndim == 2 and self.time is None:
+        checked, self._keep = check_data(data, last, first, mask, nan_policy)
+        self._raw = self._data = checked
+        if checked.ndim == 2 and self.time is None:
             raise DataError("data of shape (time, energy) need a time axis: File(..., time=...)")
 
     def _refer_to(self, source: Source, mask: npt.ArrayLike | None, nan_policy: str) -> None:
@@ -183,7 +183,7 @@ class FileData:
     @property
     def sigma_data(self) -> float | Array | None:
         """The standard deviation that was declared."""
-        return self.noise.given
+        return self.noise.declared_sigma
 
     @property
     def sigma_type(self) -> str:
@@ -242,7 +242,7 @@ class FileData:
             self._noise = Noise()
         else:
             self.set_noise(noise_type or "gaussian", sigma=sigma)
-        return self.noise.given
+        return self.noise.declared_sigma
 
     def _check_counts(self) -> None:
         if self._dark is not None or self._calibration is not None:

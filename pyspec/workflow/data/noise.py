@@ -68,8 +68,8 @@ class Noise:
         noise, then = self.origin or (self, before)
         if after is then:
             return noise
-        old, new = (1.0 if one is None else one for one in (then, after))
-        sigma = np.asarray(np.asarray(noise.given) * old / new)
+        old, new = (1.0 if calibration is None else calibration for calibration in (then, after))
+        sigma = np.asarray(np.asarray(noise.declared_sigma) * old / new)
         return Noise("gaussian", float(sigma) if sigma.ndim == 0 else sigma, origin=(noise, then))
 
     @property
@@ -78,12 +78,12 @@ class Noise:
         return self.kind != "unknown"
 
     @property
-    def given(self) -> float | Array | None:
+    def declared_sigma(self) -> float | Array | None:
         """σ as it was handed over."""
-        found: Any = self.sigma
-        if isinstance(found, Weights):
-            found = found.given
-        return found  # type: ignore[no-any-return]
+        sigma: Any = self.sigma
+        if isinstance(sigma, Weights):
+            sigma = sigma.given
+        return sigma  # type: ignore[no-any-return]
 
     def of_series(self) -> NoiseArguments:
         """What a Measurement of the data as they are takes."""
@@ -175,8 +175,8 @@ def taken_sigma(sigma: npt.ArrayLike | None, data: Data) -> npt.ArrayLike | None
     """σ as it is; by reference, a source of weights made of it."""
     if sigma is None or source_of(data) is None:
         return sigma
-    found = beside_source(sigma, data.shape, "sigma")
-    return sigma if found is None else Weights(found)
+    source = beside_source(sigma, data.shape, "sigma")
+    return sigma if source is None else Weights(source)
 
 
 def make_noise(
@@ -223,6 +223,6 @@ def make_noise(
     return Noise()
 
 
-def number(given: Setting) -> Setting | None:
+def number(value: Setting) -> Setting | None:
     """A setting that may be left open: None for None and NaN, else what was given."""
-    return None if given is None or (isinstance(given, float) and np.isnan(given)) else given
+    return None if value is None or (isinstance(value, float) and np.isnan(value)) else value

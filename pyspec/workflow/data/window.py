@@ -84,8 +84,8 @@ class FileWindow(FileData):
         None means from the first, or to the last. `time_type` is "abs" for times or "ind" for row
         numbers. Raises :class:`DataError` where `time_stop` is before `time_start`."""
         self._need_data(2)
-        given = forward_range((time_start, time_stop), time_type, "the baseline")
-        self._baseline_rows = row_range(self._need_axis("time"), *given, time_type)
+        limits = forward_range((time_start, time_stop), time_type, "the baseline")
+        self._baseline_rows = row_range(self._need_axis("time"), *limits, time_type)
         if show_plot:
             self.plot_data(show=True)
 
@@ -96,10 +96,10 @@ class FileWindow(FileData):
         data = self._need_data()
         if self.keep is not None:
             data = np.where(self.keep, data, np.nan)
-        given: PlotOptions = {"config": self.project.plot_config, **options}
+        settings: PlotOptions = {"config": self.project.plot_config, **options}
         return plot_data(
             data, self.energy, self.time, source=self, rows=self.rows, columns=self.columns,
-            baseline=self.baseline_rows, **given,
+            baseline=self.baseline_rows, **settings,
         )  # fmt: skip
 
     # what is fitted
@@ -118,8 +118,8 @@ class FileWindow(FileData):
     def _mean(self, rows: tuple[int, int]) -> Measurement:
         """The mean spectrum over rows, with its noise."""
         kept = self._kept_times()
-        given = self._need_data(2), rows, kept, self._excluded, self.noise, self.columns
-        return mean_of(*given, **self._names)
+        arguments = self._need_data(2), rows, kept, self._excluded, self.noise, self.columns
+        return mean_of(*arguments, **self._names)
 
     def _row(self, row: int) -> Measurement:
         """One spectrum, with its noise."""

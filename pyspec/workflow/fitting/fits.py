@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 class FileFits(FileModels):
     """The part of a File that fits its models to its data, and keeps what came out."""
 
-    def __init__(self, *given: Any, **options: object) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, *arguments: Any, **options: object) -> None:
+        super().__init__(*arguments, **options)
         #: The fits, in the order they were made.
         self.results: list[Fit] = Listed("fit")
         #: Half-open range of rows of the last spectrum that was fitted; None for 1D data.
@@ -278,22 +278,24 @@ class FileFits(FileModels):
             )
         source = model_yaml if isinstance(model_yaml, Model) else self.project.resolve(model_yaml)
         chosen = time_model(source, model)
-        given = {**self._options(options), "measurement": self._whole()}
-        given["inputs"] = own_inputs(chosen, self.inputs) or None
+        fit_options = {**self._options(options), "measurement": self._whole()}
+        fit_options["inputs"] = own_inputs(chosen, self.inputs) or None
         refuse_misspelt(chosen, self.inputs)
         asks = settings_of(options) is not None
         with Hold(until_return=not asks) as hold:
-            result = fit_trace(chosen, None, self._need_axis("time"), data, **given).diagnose()
+            result = fit_trace(
+                chosen, None, self._need_axis("time"), data, **fit_options
+            ).diagnose()
             result.file_name = self.name
             self._add_result(result)
             hold.mark(result)
         return sampled(result, options, self.project.show_output) if asks else result
 
     def _options(self, options: Mapping[str, object]) -> dict[str, Any]:
-        given = {"backend": self.project.backend, "progress": self.project.show_output}
+        defaults = {"backend": self.project.backend, "progress": self.project.show_output}
         if self.noise.is_known:
-            given["scale_covar"] = False
-        return {**given, **without_intervals(options, are_kept=True)}
+            defaults["scale_covar"] = False
+        return {**defaults, **without_intervals(options, are_kept=True)}
 
     def _fitted(
         self,
@@ -305,9 +307,9 @@ class FileFits(FileModels):
         options: Mapping[str, object],
     ) -> FitResult:
         """Fits, and keeps the result and its values; `origin` says where its start comes from."""
-        asks, given = settings_of(options) is not None, self._options(options)
+        asks, fit_options = settings_of(options) is not None, self._options(options)
         with Hold(until_return=not asks) as hold:
-            result = fit_model(model, measurement, stages=stages, **given).diagnose()
+            result = fit_model(model, measurement, stages=stages, **fit_options).diagnose()
             result.fit_type, result.file_name = fit_type, self.name
             result.started_from = origin
             self._store(result)
@@ -320,8 +322,8 @@ class FileFits(FileModels):
     def _store(self, result: FitResult) -> None:
         """Writes the best values of a fit into the model that it is of."""
         values = result.values
-        found = {name: values[name] for name in result.free_names}
-        self._write_values(result.model_name, found, result.fit_type)
+        free_values = {name: values[name] for name in result.free_names}
+        self._write_values(result.model_name, free_values, result.fit_type)
 
     def _add_result(self, result: FitResult | SliceResults) -> None:
         stamp(result)

@@ -48,16 +48,16 @@ def _has_intervals(result: FitResult, progress: bool) -> bool:
 
 def samples_of(result: Fit) -> MCMCResult:
     """The samples of a fit. Raises :class:`FitError` where there are none."""
-    found: MCMCResult | None = getattr(result, "mcmc", None)
-    if found is None and getattr(result, "_is_joint_member", False):
+    samples: MCMCResult | None = getattr(result, "mcmc", None)
+    if samples is None and getattr(result, "_is_joint_member", False):
         raise FitError(
             f"{result.file_name} is one file of a joint fit of {result.model_name}, which has no "
             "samples; fit with mc_settings=MC(use_mc=1), or call "
             "project.results.get_joint().sample()"
         )
-    if found is None:
+    if samples is None:
         raise FitError(
             f"the {result.fit_type} fit of {result.model_name} has no samples; fit with "
             "mc_settings=MC(use_mc=1), or call result.sample()"
         )
-    return found
+    return samples

@@ -24,11 +24,13 @@ SOURCES, STILL_SOURCES = ("baseline", "model"), ("model",)
 MODEL_VALUES, BASELINE = "the model's values", "the baseline fit"
 
 
-def check_source(given: str | None, known: Sequence[str]) -> None:
+def check_source(source: str | None, sources: Sequence[str]) -> None:
     """Raises :class:`FitError` for a source of start values that is none."""
-    if given is not None and given not in known:
-        hint = suggest(str(given), list(known))
-        raise FitError(f"seed_source must be {' or '.join(map(repr, known))}, not {given!r}{hint}")
+    if source is not None and source not in sources:
+        hint = suggest(str(source), list(sources))
+        raise FitError(
+            f"seed_source must be {' or '.join(map(repr, sources))}, not {source!r}{hint}"
+        )
 
 
 def seed_from(model: Model, baseline: FitResult, by_hand: Container[str] = ()) -> None:
@@ -170,11 +172,11 @@ def _explicit(values: object, times: Array) -> list[dict[str, float]]:
     return [{name: float(column[k]) for name, column in columns.items()} for k in range(n)]
 
 
-def _number(name: object, given: object) -> float:
-    found = real(f"seed_values of {name}", given)
-    if found.size != 1:
-        raise FitError(f"seed_values of {name} is {shortened(given)}; give one number a slice")
-    return float(found.item())
+def _number(name: object, value: object) -> float:
+    array = real(f"seed_values of {name}", value)
+    if array.size != 1:
+        raise FitError(f"seed_values of {name} is {shortened(value)}; give one number a slice")
+    return float(array.item())
 
 
 def shift_seeds(

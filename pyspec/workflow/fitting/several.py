@@ -45,36 +45,38 @@ def seen_from(ground: Ground, document: Document, file: int) -> Document:
         if model is not None:
             text = with_values(there, text, model, values)
     own = {name: getattr(shown, name) for name in _OWN}
-    found = replace(document, **own, text=text, file=file, others=others)
-    return replace(found, model=there.model(text, document.name))
+    switched = replace(document, **own, text=text, file=file, others=others)
+    return replace(switched, model=there.model(text, document.name))
 
 
 def with_values(ground: Ground, text: str, model: Model, values: Mapping[str, float]) -> str:
     """The text with these values of a model, as far as it has them and its bounds allow."""
     own = own_values(model)
-    known = {name: model.parameters[name] for name in values if name in own}
+    parameters = {name: model.parameters[name] for name in values if name in own}
     wanted = {
         name: {"value": min(max(values[name], par.min), par.max)}
-        for name, par in known.items()
+        for name, par in parameters.items()
         if values[name] != par.value
     }
     return set_fields(ground, text, model, wanted) if wanted else text
 
 
 def set_fields(
-    ground: Ground, text: str, model: Model, given: Mapping[str, Mapping[str, object]]
+    ground: Ground, text: str, model: Model, fields: Mapping[str, Mapping[str, object]]
 ) -> str:
     """The text with other fields of parameters. A law that several parameters share is copied
     first: it then changes for one of them alone."""
     for target, par in model.parameters.items():
-        if par.dynamics is not None and any(one.name in given for one in par.dynamics.parameters):
+        if par.dynamics is not None and any(
+            parameter.name in fields for parameter in par.dynamics.parameters
+        ):
             own_text = with_own_law(text, model, target)
             if own_text != text:
                 text = own_text
                 separate = ground.model(text, model.name)
                 assert separate is not None
                 model = separate
-    return with_fields(text, model, given)
+    return with_fields(text, model, fields)
 
 
 def refuse_unlike(grounds: Sequence[Ground]) -> None:

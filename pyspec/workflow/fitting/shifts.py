@@ -133,13 +133,13 @@ class Shifts:
             inverse = _inverse(shapes)
         if inverse is None:
             return float(rest @ rest)
-        found = inverse @ rest
-        left = rest - shapes @ found
+        solution = inverse @ rest
+        left = rest - shapes @ solution
         least = float(left @ left)
-        free = (found >= self._low) & (found <= self._high)
+        free = (solution >= self._low) & (solution <= self._high)
         if free.all() or least >= enough:
             return least
-        values = np.clip(found, self._low, self._high)
+        values = np.clip(solution, self._low, self._high)
         rest = rest - shapes @ values
         if free.any():  # the others once more, beside those at a bound
             more = values[free] + np.linalg.lstsq(shapes[:, free], rest, rcond=None)[0]

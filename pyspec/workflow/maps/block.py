@@ -65,63 +65,63 @@ class MapJob:
 
 
 def fit_block(
-    job: MapJob, number: tuple[int, ...], place: Place, given: Mapping[str, npt.ArrayLike]
+    job: MapJob, number: tuple[int, ...], place: Place, inputs: Mapping[str, npt.ArrayLike]
 ) -> Counter[str]:
     """Fits the spectra of a block and writes them; how many ended in which status.
 
-    `given` holds the data of the block, leading axes first and energies last, and what else differs
-    from spectrum to spectrum: "sigma", "mask", and the start values "seed NAME".
+    `inputs` holds the data of the block, leading axes first and energies last, and what else
+    differs from spectrum to spectrum: "sigma", "mask", and the start values "seed NAME".
     """
-    arrays = {name: np.asarray(array) for name, array in given.items()}
+    arrays = {name: np.asarray(array) for name, array in inputs.items()}
     shape = arrays["data"].shape[:-1]
     rows = {name: array.reshape(-1, *array.shape[len(shape) :]) for name, array in arrays.items()}
     if int(job.options.get("n_starts", 1)) > 1:
         rows["seed"] = start_seeds(job, place)
-    found = fit_rows(job, rows)
-    table = {name: array.reshape(shape) for name, array in found.items()}
+    results = fit_rows(job, rows)
+    table = {name: array.reshape(shape) for name, array in results.items()}
     job.store.write(number, place, table, inputs_checksum(arrays))
-    return Counter(found["status"].tolist())
+    return Counter(results["status"].tolist())
 
 
 def start_seeds(job: MapJob, place: Place) -> Data:
     """(n,) seeds of the random starts of the spectra of a block, by their numbers in the map: the
     same ones in blocks of any size."""
-    along = [np.arange(one.start, one.stop) for one in place]
+    along = [np.arange(extent.start, extent.stop) for extent in place]
     numbers = np.ravel_multi_index(np.ix_(*along), job.shape)
     return np.asarray(numbers.ravel() + job.options.get("seed", 0))
 
 
-def inputs_checksum(given: Mapping[str, npt.ArrayLike]) -> int:
+def inputs_checksum(inputs: Mapping[str, npt.ArrayLike]) -> int:
     """The checksum of all that a block is fitted to."""
-    return checksum_of(given[name] for name in sorted(given))
+    return checksum_of(inputs[name] for name in sorted(inputs))
 
 
 def fit_rows(job: MapJob, rows: Mapping[str, Data]) -> dict[str, Data]:
     """The results of spectra (n, n_energy) by name, (n,) each; a spectrum that cannot be fitted
     has its message."""
     n = len(rows["data"])
-    found: dict[str, Data] = {name: np.full(n, np.nan) for name in job.names()[:-2]}
-    found["status"] = np.full(n, "failed", dtype=f"<U{STATUS}")
-    found["message"] = np.full(n, "", dtype=f"<U{MESSAGE}")
-    _fit_or_halve(job, rows, np.arange(n), found)
-    return found
+    results: dict[str, Data] = {name: np.full(n, np.nan) for name in job.names()[:-2]}
+    results["status"] = np.full(n, "failed", dtype=f"<U{STATUS}")
+    results["message"] = np.full(n, "", dtype=f"<U{MESSAGE}")
+    _fit_or_halve(job, rows, np.arange(n), results)
+    return results
 
 
 def _fit_or_halve(
-    job: MapJob, rows: Mapping[str, Data], which: Data, found: dict[str, Data]
+    job: MapJob, rows: Mapping[str, Data], which: Data, results: dict[str, Data]
 ) -> None:
     """Fits these spectra; where some are refused, the others are fitted without them."""
     try:
-        _fit(job, rows, which, found)
+        _fit(job, rows, which, results)
     except PyspecError as error:
         if len(which) == 1:
-            found["message"][which] = _short(str(error))
+            results["message"][which] = _short(str(error))
             return
         finite = np.isfinite(rows["data"][which][:, slice(*job.columns)]).all(axis=1)
         good, bad = which[finite], which[~finite]
         halves = np.array_split(which, 2)
         for part in [good, *bad[:, None]] if good.size and bad.size else halves:
-            _fit_or_halve(job, rows, part, found)
+            _fit_or_halve(job, rows, part, results)
 
 
 def _measured(job: MapJob, part: Mapping[str, Data]) -> Measurement:
@@ -134,7 +134,7 @@ def _measured(job: MapJob, part: Mapping[str, Data]) -> Measurement:
     return Measurement(part["data"], columns=job.columns, **noise)
 
 
-def _fit(job: MapJob, rows: Mapping[str, Data], which: Data, found: dict[str, Data]) -> None:
+def _fit(job: MapJob, rows: Mapping[str, Data], which: Data, results: dict[str, Data]) -> None:
     part = {name: array[which] for name, array in rows.items()}
     series = _measured(job, part)
     seeds: list[dict[str, float]] = [{} for _ in which]
@@ -154,9 +154,9 @@ def _fit(job: MapJob, rows: Mapping[str, Data], which: Data, found: dict[str, Da
     columns = {name: getattr(slices, name) for name in NUMBERS} | values
     columns |= {f"{name}_stderr": errors[name] for name in errors}
     for name, column in columns.items():
-        found[name][which] = np.where(np.isnan(column), np.nan, column)  # the one NaN of a store
-    found["status"][which] = slices.status
-    found["message"][which] = [_short(text) for text in slices.message]
+        results[name][which] = np.where(np.isnan(column), np.nan, column)  # the one NaN of a store
+    results["status"][which] = slices.status
+    results["message"][which] = [_short(text) for text in slices.message]
 
 
 def _short(text: str) -> str:

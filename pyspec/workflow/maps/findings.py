@@ -24,43 +24,43 @@ ALL, ONE = "findings", "finding"
 def kept_with_findings(store: MapStore) -> xarray.Dataset:
     """The Dataset of a complete store, as :func:`with_findings` gives it. The findings are written
     to the store."""
-    found = with_findings(store.dataset())
-    texts = {str(name): {ONE: found[name].attrs.get(ONE)} for name in found}
-    store.tell({"": {ALL: found.attrs[ALL]}, **texts})
-    return found
+    dataset = with_findings(store.dataset())
+    texts = {str(name): {ONE: dataset[name].attrs.get(ONE)} for name in dataset}
+    store.tell({"": {ALL: dataset.attrs[ALL]}, **texts})
+    return dataset
 
 
-def with_findings(found: xarray.Dataset) -> xarray.Dataset:
+def with_findings(dataset: xarray.Dataset) -> xarray.Dataset:
     """The Dataset of a map with its findings. Each parameter has its sentence of :func:`at_bounds`
     as the attribute `finding`; the whole has all of them as `findings`, "" for none. Warns of
     parameters at their bounds in many spectra."""
     sentences = {}
-    for name in found:
-        found[name].attrs.pop(ONE, None)
-    for name, (sentence, share) in at_bounds(found).items():
+    for name in dataset:
+        dataset[name].attrs.pop(ONE, None)
+    for name, (sentence, share) in at_bounds(dataset).items():
         sentences[name] = sentence
-        found[name].attrs[ONE] = sentence
+        dataset[name].attrs[ONE] = sentence
         if share > MANY:
-            warn(f"map of {found.attrs['model']}", [sentence])
-    return found.assign_attrs({ALL: "\n".join(sentences.values())})
+            warn(f"map of {dataset.attrs['model']}", [sentence])
+    return dataset.assign_attrs({ALL: "\n".join(sentences.values())})
 
 
-def at_bounds(found: xarray.Dataset) -> dict[str, tuple[str, float]]:
+def at_bounds(dataset: xarray.Dataset) -> dict[str, tuple[str, float]]:
     """A sentence for each free parameter that lies at a bound in some spectra, and their share; the
     largest share first.
 
     A value is at a bound if it differs by no more than rounding and has no standard error.
     """
     dask = need("dask", "a map", "zarr")
-    rows = json.loads(found.attrs[IDENTITY])["model"]["parameters"]
+    rows = json.loads(dataset.attrs[IDENTITY])["model"]["parameters"]
     limits = {
         name: (float(low), float(high), start)
         for name, (start, vary, low, high, expr) in rows.items()
         if vary and expr is None
     }
-    counts = {name: _counts(found, name, *given) for name, given in limits.items()}
+    counts = {name: _counts(dataset, name, *bounds) for name, bounds in limits.items()}
     (counted,) = dask.compute(counts, scheduler="threads")
-    said = {}
+    sentences = {}
     for name, numbers in counted.items():
         n_spectra, n_low, n_high = map(int, numbers)
         if n_low + n_high:
@@ -71,16 +71,16 @@ def at_bounds(found: xarray.Dataset) -> dict[str, tuple[str, float]]:
                 "which is not measured and has no standard error; leave these out, "
                 f"found.{name}.where(found.{name}_stderr.notnull()), or fit with wider bounds"
             )
-            said[name] = text, (n_low + n_high) / n_spectra
-    return dict(sorted(said.items(), key=lambda one: -one[1][1]))
+            sentences[name] = text, (n_low + n_high) / n_spectra
+    return dict(sorted(sentences.items(), key=lambda entry: -entry[1][1]))
 
 
 def _counts(
-    found: xarray.Dataset, name: str, low: float, high: float, start: float
+    dataset: xarray.Dataset, name: str, low: float, high: float, start: float
 ) -> tuple[dask.array.Array, dask.array.Array, dask.array.Array]:
     """How many spectra have a value, and how many lie at the lower and at the upper bound; all are
     computed later, in chunks."""
-    values, no_error = found[name].data, found[f"{name}_stderr"].isnull().data
+    values, no_error = dataset[name].data, dataset[f"{name}_stderr"].isnull().data
     near = [near_bound(bound, high - low, abs(start)) for bound in (low, high)]
     at_low = (values - low <= near[0]) & no_error
     at_high = (high - values <= near[1]) & no_error

@@ -29,7 +29,7 @@ from pyspec.workflow.data.labelled import refuse_beside
 from pyspec.workflow.data.noise import NoiseArguments
 from pyspec.workflow.maps.block import MapJob, MapOptions, fit_block, inputs_checksum
 from pyspec.workflow.maps.findings import kept_with_findings
-from pyspec.workflow.maps.given import (
+from pyspec.workflow.maps.map_data import (
     SPECTRA,
     Block,
     MapData,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     import xarray
     from typing_extensions import Unpack
 
-    from pyspec.workflow.maps.given import SeedValues
+    from pyspec.workflow.maps.map_data import SeedValues
 
 #: How often a block is tried: a worker that was lost makes a task fail once.
 TRIES = 2
@@ -137,18 +137,18 @@ def fit_map(
         raise DataError(f"store is {str(store)!r}; give a path that all workers reach, no address")
     array = map_array(data, energy)
     check_chunks(array, client is not None)
-    job, given = _described(
+    job, map_data = _described(
         model, array, energy_limits, sigma, counts, mask, seed_values, seed_adapt, options
     )
     path = plain_path(store)
     job = replace(job, store=MapStore(path, job.names()))
-    _rehearse(job, given)
+    _rehearse(job, map_data)
     steps = Steps(progress, f"{model.name}, map")
     with Hold() as hold:
         pool = map_pool(client, n_workers)
         try:
-            left = _begin(job, given, block_size, pool, hold)
-            _fit(job, given, left, pool, steps, hold)
+            left = _begin(job, map_data, block_size, pool, hold)
+            _fit(job, map_data, left, pool, steps, hold)
             check_size(data, energy, array, path)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
@@ -181,23 +181,23 @@ def _described(
     model = copy.deepcopy(model)
     model.set_axes(energy=np.asarray(data[axis].values, dtype=np.float64))
     columns = index_range(model.energy, energy_limits, axis)  # type: ignore[arg-type]
-    for what, beside_it in (("sigma", sigma), ("mask", mask)):
+    for subject, beside_it in (("sigma", sigma), ("mask", mask)):
         if not isinstance(beside_it, xarray.DataArray):  # those are aligned by their names
-            refuse_beside(what, beside_it, None, model.energy)
+            refuse_beside(subject, beside_it, None, model.energy)
     noise, beside = _noise(sigma, counts, data)
     if noise or beside:
         options = {"scale_covar": False, **options}
     parts = {"data": data, **beside}
     if mask is not None:
-        given = mask if isinstance(mask, xarray.DataArray) else np.asarray(mask)
-        if given.dtype.kind != "b":
+        mask_array = mask if isinstance(mask, xarray.DataArray) else np.asarray(mask)
+        if mask_array.dtype.kind != "b":
             raise DataError(
-                f"mask has type {given.dtype}; give booleans, True where a point is left out"
+                f"mask has type {mask_array.dtype}; give booleans, True where a point is left out"
             )
-        if isinstance(given, xarray.DataArray):
-            parts["mask"] = alike(given, data, "mask", data.dims)
+        if isinstance(mask_array, xarray.DataArray):
+            parts["mask"] = alike(mask_array, data, "mask", data.dims)
         else:
-            noise["mask"] = given
+            noise["mask"] = mask_array
     parts |= seed_parts(seed_values, data)
     adapt = None if seed_values is not None else seed_adapt
     job = MapJob(model, columns, noise, adapt, options, MapStore(Path(), ()), data.shape[:-1])
@@ -235,70 +235,72 @@ def _noise(
     return {"weight": 1.0 / values}, {}
 
 
-def _rehearse(job: MapJob, given: MapData) -> None:
+def _rehearse(job: MapJob, map_data: MapData) -> None:
     """Fits what the model itself says, once: what is wrong with model or options is so here."""
     model = job.model
     start = np.asarray(make_executor(model).run(np.array(model.theta(), dtype=np.float64)))
-    seeds = [name[5:] for name in given.parts if name.startswith("seed ")]
-    known = {name: model.parameters[name].value for name in seeds if name in model.parameters}
-    noise = {"weight": 1.0} if "sigma" in given.parts else job.noise
-    one = Measurement(np.abs(np.nan_to_num(start))[None], columns=job.columns, **noise)
+    seeds = [name[5:] for name in map_data.parts if name.startswith("seed ")]
+    start_values = {
+        name: model.parameters[name].value for name in seeds if name in model.parameters
+    }
+    noise = {"weight": 1.0} if "sigma" in map_data.parts else job.noise
+    measurement = Measurement(np.abs(np.nan_to_num(start))[None], columns=job.columns, **noise)
     few: MapOptions = {**job.options, "max_nfev": 1, "n_starts": 1}
-    values = [{name: known.get(name, 0.0) for name in seeds}]
-    fit_slices(model, one, seeds=values, progress=False, **few)
+    values = [{name: start_values.get(name, 0.0) for name in seeds}]
+    fit_slices(model, measurement, seeds=values, progress=False, **few)
 
 
 def _begin(
     job: MapJob,
-    given: MapData,
+    map_data: MapData,
     block_size: int | None,
     pool: Pool,
     hold: Hold,
 ) -> list[Block]:
     """The blocks that are not written yet; makes the store or checks it."""
-    store, now = job.store, identity(job, given)
+    store, now = job.store, identity(job, map_data)
     if store.path.exists():
         check_identity(store.identity(), now, store.path)
-        blocks = given.blocks(store.block())
+        blocks = map_data.blocks(store.block())
     else:
-        share = given.n_spectra // (2 * pool.room)
+        share = map_data.n_spectra // (2 * pool.room)
         size = block_size or max(1, min(SPECTRA, share))
-        block = given.block_shape(size)
-        blocks = given.blocks(block)
-        grid = tuple(math.ceil(n / step) for n, step in zip(given.shape, block, strict=True))
-        store.create(make_template(job, given, block, now), block, grid)
-    found = {number: store.inputs_of(number, place) for number, place in blocks}
-    written = [one for one in blocks if found[one[0]] is not None]
+        block = map_data.block_shape(size)
+        blocks = map_data.blocks(block)
+        grid = tuple(math.ceil(n / step) for n, step in zip(map_data.shape, block, strict=True))
+        store.create(make_template(job, map_data, block, now), block, grid)
+    checksums = {number: store.inputs_of(number, place) for number, place in blocks}
+    written = [entry for entry in blocks if checksums[entry[0]] is not None]
 
     near = pool if isinstance(pool, Cluster) else Here()
-    looks = ((inputs_checksum, (given.part(place),)) for _, place in written)
+    looks = ((inputs_checksum, (map_data.part(place),)) for _, place in written)
     for k, checksum, error in run_tasks(near, looks, hold, n_tries=TRIES):
         number, place = written[k]
         if error is not None:
-            raise _unreadable(given, [(number, place)], error, store) from error
-        if checksum != found[number]:
+            raise _unreadable(map_data, [(number, place)], error, store) from error
+        if checksum != checksums[number]:
             raise DataError(
-                f"{store.path} holds a map of other data: those at {given.named(place)} were "
+                f"{store.path} holds a map of other data: those at {map_data.named(place)} were "
                 "different when it was begun; give another store="
             )
-    return [one for one in blocks if found[one[0]] is None]
+    return [entry for entry in blocks if checksums[entry[0]] is None]
 
 
 def _fit(
     job: MapJob,
-    given: MapData,
+    map_data: MapData,
     left: list[Block],
     pool: Pool,
     steps: Steps,
     hold: Hold,
 ) -> None:
     """Fits blocks; raises :class:`DataError` at the end where some could not be."""
-    done = given.n_spectra - sum(_spectra(place) for _, place in left)
+    done = map_data.n_spectra - sum(_spectra(place) for _, place in left)
     failed: list[tuple[Block, Exception]] = []
     if done:
-        steps.update(done, given.n_spectra)
+        steps.update(done, map_data.n_spectra)
 
-    fits = ((fit_block, (job, *block, given.part(block[1]))) for block in left)
+    fits = ((fit_block, (job, *block, map_data.part(block[1]))) for block in left)
     for k, _, error in run_tasks(pool, fits, hold, n_tries=TRIES):
         if isinstance(error, LostError) and isinstance(pool, LocalPool):
             raise FitError(
@@ -310,16 +312,16 @@ def _fit(
             failed.append((left[k], error))
             continue
         done += _spectra(left[k][1])
-        steps.update(done, given.n_spectra)
+        steps.update(done, map_data.n_spectra)
     if failed:
         error = failed[0][1]
-        raise _unreadable(given, [block for block, _ in failed], error, job.store) from error
+        raise _unreadable(map_data, [block for block, _ in failed], error, job.store) from error
 
 
 def _unreadable(
-    given: MapData, blocks: Sequence[Block], error: Exception, store: MapStore
+    map_data: MapData, blocks: Sequence[Block], error: Exception, store: MapStore
 ) -> DataError:
-    first = given.named(blocks[0][1])
+    first = map_data.named(blocks[0][1])
     more = f" and {len(blocks) - 1} more" if len(blocks) > 1 else ""
     return DataError(
         f"the block {first}{more} could not be read, fitted or written: {one_line(error)}; all "
@@ -328,4 +330,4 @@ def _unreadable(
 
 
 def _spectra(place: Sequence[slice]) -> int:
-    return math.prod(one.stop - one.start for one in place)
+    return math.prod(extent.stop - extent.start for extent in place)

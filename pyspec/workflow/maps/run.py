@@ -28,12 +28,12 @@ class Here:
 
     def start(self, function: Callable[..., object], *args: object) -> Future[object]:
         """Runs the task."""
-        found: Future[object] = Future()
+        future: Future[object] = Future()
         try:
-            found.set_result(_delayed(function, args).compute(scheduler="synchronous"))
+            future.set_result(_delayed(function, args).compute(scheduler="synchronous"))
         except Exception as error:
-            found.set_exception(error)
-        return found
+            future.set_exception(error)
+        return future
 
     def wait(self, futures: Sequence[Ended]) -> Sequence[Ended]:
         """All."""

@@ -65,14 +65,14 @@ class MapStore:
         self.path, self.names = path, tuple(names)
 
     def write(
-        self, number: tuple[int, ...], place: Place, found: Mapping[str, Data], inputs: int
+        self, number: tuple[int, ...], place: Place, results: Mapping[str, Data], inputs: int
     ) -> None:
         """Writes the values of one block, then its marker."""
         root = self._open("r+")
         for name in self.names:
-            root[name][place] = found[name]
+            root[name][place] = results[name]
         root[f"{BLOCKS}/inputs"][number] = inputs
-        root[f"{BLOCKS}/results"][number] = checksum_of(found[name] for name in self.names)
+        root[f"{BLOCKS}/results"][number] = checksum_of(results[name] for name in self.names)
 
     def inputs_of(self, number: tuple[int, ...], place: Place) -> int | None:
         """The checksum of what a block was fitted to; None for a block that is not whole."""
@@ -89,8 +89,8 @@ class MapStore:
 
     def dataset(self) -> xarray.Dataset:
         """The results as an ``xarray.Dataset``, in chunks that are read when they are asked for."""
-        found: xarray.Dataset = need("xarray", "a map", "zarr").open_zarr(self.path)
-        return found
+        dataset: xarray.Dataset = need("xarray", "a map", "zarr").open_zarr(self.path)
+        return dataset
 
     def tell(self, texts: Mapping[str, Mapping[str, str | None]]) -> None:
         """Writes attributes of variables, and of the store itself (""); None removes an attribute.
@@ -99,14 +99,14 @@ class MapStore:
         every = self.path / ".zmetadata"
         with suppress(DataError, OSError):
             together = json.loads(every.read_text())
-            known, is_new = together["metadata"], False
+            metadata, is_new = together["metadata"], False
             for name, facts in texts.items():
                 key = f"{name}/.zattrs" if name else ".zattrs"
-                before = known.get(key, {})
+                before = metadata.get(key, {})
                 now = {k: text for k, text in {**before, **facts}.items() if text is not None}
                 if now != before:
                     write_text(self.path / key, json.dumps(now, indent=2))
-                    known[key], is_new = now, True
+                    metadata[key], is_new = now, True
             if is_new:
                 write_text(every, json.dumps(together, indent=2))
 
@@ -125,16 +125,16 @@ class MapStore:
         along = tuple(f"block_{k}" for k in range(len(grid)))
         empty = dask.full(grid, NOT_WRITTEN, dtype=np.int64, chunks=1)
         markers = xarray.Dataset(dict.fromkeys(("results", "inputs"), (along, empty)))
-        one = {"chunks": (1,) * len(grid), "_FillValue": NOT_WRITTEN}
+        marker = {"chunks": (1,) * len(grid), "_FillValue": NOT_WRITTEN}
         # Format 2 is read and written by zarr 2 and by zarr 3.
-        given: dict[str, Any] = {"compute": False, "mode": "a", "zarr_format": 2}
+        options: dict[str, Any] = {"compute": False, "mode": "a", "zarr_format": 2}
         coding: dict[str, dict[str, object]] = {name: {"chunks": block} for name in self.names}
         for name in self.names:
             if template[name].dtype.kind == "f":
                 coding[name]["_FillValue"] = np.nan
         try:
-            markers.to_zarr(made, group=BLOCKS, encoding=dict.fromkeys(markers, one), **given)
-            template.to_zarr(made, encoding=coding, **given)
+            markers.to_zarr(made, group=BLOCKS, encoding=dict.fromkeys(markers, marker), **options)
+            template.to_zarr(made, encoding=coding, **options)
             os.chmod(made, 0o777 & ~_umask())
             os.rename(made, self.path)
         except BaseException:
@@ -165,10 +165,10 @@ class MapStore:
 
 def checksum_of(arrays: Iterable[npt.ArrayLike]) -> int:
     """CRC-32 of the bytes of arrays, one after the other."""
-    found = 0
+    checksum = 0
     for array in arrays:
-        found = zlib.crc32(np.ascontiguousarray(array).tobytes(), found)
-    return found
+        checksum = zlib.crc32(np.ascontiguousarray(array).tobytes(), checksum)
+    return checksum
 
 
 def _umask() -> int:

@@ -15,7 +15,7 @@ from pyspec.io.optional import need
 from pyspec.model.data.digest import digest
 from pyspec.model.units import parameter_units
 from pyspec.workflow.maps.block import MESSAGE, STATUS, MapJob
-from pyspec.workflow.maps.given import MapData
+from pyspec.workflow.maps.map_data import MapData
 from pyspec.workflow.maps.store import IDENTITY
 
 if TYPE_CHECKING:
@@ -30,26 +30,26 @@ _WORDS = {
 }
 
 
-def identity(job: MapJob, given: MapData) -> dict[str, object]:
+def identity(job: MapJob, map_data: MapData) -> dict[str, object]:
     """What decides the results, as JSON holds it. The values of the data are told apart block by
     block, see :class:`MapStore`."""
-    model, data = job.model, given.data
+    model, data = job.model, map_data.data
     rows = {
         par.name: [float(par.value), bool(par.vary), repr(par.min), repr(par.max), par.expr]
         for par in model.parameters.values()
     }
     settings = {**job.options, "seed_adapt": job.seed_adapt, "columns": job.columns, **job.noise}
-    settings["given"] = sorted(given.parts)
+    settings["given"] = sorted(map_data.parts)
     settings |= {f"input {name}": values for name, values in model.inputs.items()}
     shown = {name: _settled(value) for name, value in sorted(settings.items())}
     axes = {str(dim): _axis(data, dim) for dim in data.dims}
-    found = {
+    facts = {
         "version": VERSION,
         "model": {"name": model.name, "parameters": rows, "yaml": model.to_yaml()},
         "settings": shown,
         "data": {"shape": list(data.shape), "dtype": str(data.dtype), "axes": axes},
     }
-    return dict(json.loads(json.dumps(found)))
+    return dict(json.loads(json.dumps(facts)))
 
 
 def check_identity(kept: Mapping[str, object], now: Mapping[str, object], path: Path) -> None:
@@ -63,13 +63,13 @@ def check_identity(kept: Mapping[str, object], now: Mapping[str, object], path: 
 
 
 def make_template(
-    job: MapJob, given: MapData, block: tuple[int, ...], what: Mapping[str, object]
+    job: MapJob, map_data: MapData, block: tuple[int, ...], map_identity: Mapping[str, object]
 ) -> xarray.Dataset:
     """A Dataset of fill values over the leading axes, with coordinates and units."""
     import xarray
 
     dask = need("dask.array", "a map", "zarr")
-    data, energy = given.data, str(given.data.dims[-1])
+    data, energy = map_data.data, str(map_data.data.dims[-1])
     units = {"energy": data[energy].attrs.get("units", ""), "data": data.attrs.get("units", "")}
     own = parameter_units(job.model, units)
     arrays = {}
@@ -80,12 +80,14 @@ def make_template(
         unit = own.get(name.removesuffix("_stderr"))
         if unit:
             facts["units"] = unit
-        empty = dask.full(given.shape, fill, dtype=kind, chunks=block)
-        arrays[name] = (given.dims, empty, facts)
+        empty = dask.full(map_data.shape, fill, dtype=kind, chunks=block)
+        arrays[name] = (map_data.dims, empty, facts)
     leading = data.isel({energy: 0}, drop=True)
-    coords = {name: one.variable.compute() for name, one in leading.coords.items()}
+    coords = {name: coord.variable.compute() for name, coord in leading.coords.items()}
     facts = {"pyspec_version": VERSION, "model": job.model.name, "model_yaml": job.model.to_yaml()}
-    return xarray.Dataset(arrays, coords=coords, attrs={**facts, IDENTITY: json.dumps(what)})
+    return xarray.Dataset(
+        arrays, coords=coords, attrs={**facts, IDENTITY: json.dumps(map_identity)}
+    )
 
 
 def _axis(data: xarray.DataArray, dim: Hashable) -> str | None:
@@ -105,8 +107,8 @@ def _difference(kept: object, now: object) -> str:
             if kept.get(key) != now.get(key):
                 return f"{key} {_difference(kept.get(key), now.get(key))}".replace("\n", " ")
     if isinstance(kept, list) and isinstance(now, list) and len(kept) == len(now):
-        for one, other in zip(kept, now, strict=True):
-            if one != other:
-                return _difference(one, other)
+        for old, new in zip(kept, now, strict=True):
+            if old != new:
+                return _difference(old, new)
     texts = [text if len(text) < 60 else f"{text[:57]}..." for text in (repr(kept), repr(now))]
     return f"{texts[0]} there, {texts[1]} now"

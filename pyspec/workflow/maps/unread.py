@@ -32,8 +32,8 @@ class Unread:
         self._array = array
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Data:
-        found = self._array.compute(scheduler="synchronous", optimize_graph=False)
-        return np.asarray(found, dtype)
+        array = self._array.compute(scheduler="synchronous", optimize_graph=False)
+        return np.asarray(array, dtype)
 
 
 def unread(array: Data | Lazy) -> Data | Lazy | Unread:

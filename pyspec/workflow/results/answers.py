@@ -53,7 +53,7 @@ class Answers:
     """Answers from fits, the last of which is meant unless `model`, `fit_type`, `file` or `handle`
     say otherwise. `handle` is a label, or the beginning of the handle of a fit."""
 
-    def _made(self) -> Sequence[Fit]:
+    def _all_fits(self) -> Sequence[Fit]:
         """The fits, in the order they were made."""
         raise NotImplementedError
 
@@ -77,16 +77,16 @@ class Answers:
         for fits of several files. Raises :class:`FitError` where there is no such fit, or where
         several handles begin so.
         """
-        made = self._made()
+        made = self._all_fits()
         check_type(fit_type)
         if not isinstance(model, (str, type(None))):
             raise FitError(f"model is {shortened(model)}; give the name of one, or none for any")
         if not made:
             raise FitError("no fit yet; call fit_2d, fit_spectrum, fit_baseline or fit_trace first")
         names = (name_of_file(file), model, fit_type)
-        found = matching(made, *(None if name is None else [name] for name in names))
-        if found:
-            return found[-1] if handle is None else find_fit(found, handle)
+        matches = matching(made, *(None if name is None else [name] for name in names))
+        if matches:
+            return matches[-1] if handle is None else find_fit(matches, handle)
         hint = suggest(model, [fit.model_name for fit in made]) if model else ""
         if fit_type == "sbs" and not hint:
             hint = "; fit the slices first: file.fit_slice_by_slice('name')"
@@ -138,8 +138,8 @@ class Answers:
         is a DataFrame with their names on both sides. With ``table=True``, or without pandas, it is
         a table of its own: ``table["a", "b"]``."""
         fit = self.get_result(model=model, fit_type=fit_type, handle=handle, file=file)
-        found = one_fit(fit, "correlations").correlations
-        return found if table or not _has_pandas() else found.to_dataframe()
+        correlations = one_fit(fit, "correlations").correlations
+        return correlations if table or not _has_pandas() else correlations.to_dataframe()
 
     @answered
     def get_confidence_intervals(
@@ -184,10 +184,10 @@ class Answers:
 
     # pictures
 
-    def _drawn(self, options: PlotOptions, show: bool) -> PlotOptions:
+    def _plot_options(self, options: PlotOptions, show: bool) -> PlotOptions:
         """The options of a picture that are not None; `show` opens a window, as the option does."""
-        given: Any = {key: value for key, value in options.items() if value is not None}
-        drawn: PlotOptions = given
+        chosen: Any = {key: value for key, value in options.items() if value is not None}
+        drawn: PlotOptions = chosen
         return {"config": self._look(), **drawn, "show": show or drawn.get("show", False)}
 
     @answered
@@ -214,7 +214,7 @@ class Answers:
             `fig`, `save_path`, `show`
         """
         fit = self.get_result(model=model, fit_type=fit_type, handle=handle, file=file)
-        return plot_fit(fit, **self._drawn(options, show_plot))
+        return plot_fit(fit, **self._plot_options(options, show_plot))
 
     @answered
     def plot_param_evolution(
@@ -241,7 +241,7 @@ class Answers:
         chosen = list(slices.free_names if params is None else params)
         return plot_evolution(
             slices.time, slices.values, slices.stderr, params=chosen, source=slices,
-            **self._drawn(options, show_plot),
+            **self._plot_options(options, show_plot),
         )  # fmt: skip
 
     @answered
@@ -261,7 +261,7 @@ class Answers:
         their fits, above each other; returns the Figure. `data_slice` cuts energies, and times
         where `slices` does not name them. Options as of :func:`pyspec.plot.plot_waterfall`."""
         fit = self.get_result(model=model, fit_type=fit_type, handle=handle, file=file)
-        return plot_stack(fit, rows=slices, **self._drawn(options, show_plot))
+        return plot_stack(fit, rows=slices, **self._plot_options(options, show_plot))
 
     @answered
     def plot_mcmc(
@@ -282,7 +282,7 @@ class Answers:
 
     def _plot_samples(self, fit: Fit, options: PlotOptions, show: bool) -> Figure:
         samples, best = samples_of(fit), one_fit(fit, "samples").values
-        return plot_chain(samples, best=best, source=fit, **self._drawn(options, show))
+        return plot_chain(samples, best=best, source=fit, **self._plot_options(options, show))
 
 
 def parameter_rows(fit: FitResult) -> list[tuple[object, ...]]:

@@ -64,8 +64,8 @@ def _check_metrics(metrics: Sequence[str]) -> list[str]:
 
 def _default_metrics(fits: Sequence[Fit]) -> list[str]:
     """The columns that fit these fits."""
-    known = any(_metrics(fit)["chi2"] == _metrics(fit)["chi2"] for fit in fits if _parts(fit))
-    return list(WEIGHTED if known else PLAIN)
+    is_weighted = any(_metrics(fit)["chi2"] == _metrics(fit)["chi2"] for fit in fits if _parts(fit))
+    return list(WEIGHTED if is_weighted else PLAIN)
 
 
 def best_of(fits: Sequence[Fit], by: str) -> Fit:
@@ -87,18 +87,18 @@ def best_of(fits: Sequence[Fit], by: str) -> Fit:
     most = max(len(_parts(fit)) for fit in fits)
     whole = [fit for fit in fits if len(_parts(fit)) == most]
     sign, counted = -1.0 if name.lower() == "r2" else 1.0, _in_all(whole)
-    found = [sign * _row(fit, [name], "sum", counted.get(fit.file_name))[name] for fit in whole]
-    if len(whole) > 1 and np.isnan(found).all():
+    scores = [sign * _row(fit, [name], "sum", counted.get(fit.file_name))[name] for fit in whole]
+    if len(whole) > 1 and np.isnan(scores).all():
         raise FitError(
             f"{name} is not known of the {whole[0].fit_type} fits of {whole[0].model_name}, so no "
             "one is the best; name another metric: by='aic'"
         )
-    return whole[int(np.nanargmin(found))] if len(whole) > 1 else whole[0]
+    return whole[int(np.nanargmin(scores))] if len(whole) > 1 else whole[0]
 
 
 def _slices_of(fit: SliceResults) -> dict[int, FitResult]:
     """The slices of a fit that gave a result, by their numbers."""
-    return {one.index: one.result for one in fit if one.result is not None}
+    return {part.index: part.result for part in fit if part.result is not None}
 
 
 def _parts(fit: Fit) -> list[FitResult]:
@@ -107,8 +107,8 @@ def _parts(fit: Fit) -> list[FitResult]:
 
 
 def _metrics(fit: Fit) -> dict[str, float]:
-    found: dict[str, float] = _parts(fit)[0].statistics
-    return found
+    statistics: dict[str, float] = _parts(fit)[0].statistics
+    return statistics
 
 
 def comparison(fits: Sequence[Fit], metrics: Sequence[str] | None, aggregation: str) -> DataFrame:
@@ -162,26 +162,26 @@ def _long(fit: Fit, metrics: Sequence[str]) -> list[dict[str, float | None]]:
     if not isinstance(fit, SliceResults):
         return [{"slice_index": None, **_read_with(fit), **_of(fit.statistics, metrics, sigma)}]
     return [
-        {"slice_index": index, **_read_with(one), **_of(one.statistics, metrics, sigma)}
-        for index, one in _slices_of(fit).items()
+        {"slice_index": index, **_read_with(part), **_of(part.statistics, metrics, sigma)}
+        for index, part in _slices_of(fit).items()
     ]
 
 
 def _read_with(fit: Fit) -> dict[str, int]:
     """Of slices the parameters of one, and whether all of them converged."""
-    n_free = [one.n_free for one in _parts(fit)]
+    n_free = [part.n_free for part in _parts(fit)]
     return {"n_free": max(n_free, default=0), "success": bool(np.all(fit.success))}
 
 
 def _in_all(fits: Sequence[Fit]) -> dict[str, set[int]]:
     """For each file the slices with a result in all of its fits of slices: sums over different
     slices cannot be compared. Fits without any result do not count."""
-    found: dict[str, set[int]] = {}
+    common: dict[str, set[int]] = {}
     for fit in fits:
         own = set(_slices_of(fit)) if isinstance(fit, SliceResults) else set()
         if own:
-            found[fit.file_name] = found.get(fit.file_name, own) & own
-    return found
+            common[fit.file_name] = common.get(fit.file_name, own) & own
+    return common
 
 
 def _row(
@@ -190,34 +190,34 @@ def _row(
     """The metrics of a fit; of slices over those that are `counted`, None: all with a result."""
     if not isinstance(fit, SliceResults):
         return _of(fit.statistics, metrics, sigma_of(fit))
-    known = _slices_of(fit)
-    parts = [one for index, one in known.items() if counted is None or index in counted]
+    slices = _slices_of(fit)
+    parts = [part for index, part in slices.items() if counted is None or index in counted]
     table = {key: np.array([part.statistics[key] for part in parts]) for key in METRICS[:-1]}
     if aggregation == "sum" and parts:  # of all slices as one fit
-        left = sum(one.n_data - one.n_free for one in parts)
+        left = sum(part.n_data - part.n_free for part in parts)
         for key, of in (("chi2_red", "chi2"), ("chi2_red_raw", "chi2_raw")):
             table[key] = np.array([table[of].sum() / max(left, 1)])
         table["r2"] = np.array([_r2_of_all(table["chi2_raw"], table["r2"])])
     function = AGGREGATIONS[aggregation]
     assert function is not None
-    found = {
+    aggregated = {
         key: float(function(column)) if np.isfinite(column).any() else float("nan")
         for key, column in table.items()
     }
-    return _of(found, metrics, sigma_of(fit))
+    return _of(aggregated, metrics, sigma_of(fit))
 
 
 def _r2_of_all(squares: Array, r2: Array) -> float:
     """R² of all slices as one fit, from the sum of squares and the R² of each: about the mean of
     each slice."""
-    known = r2 < 1.0
-    total = float(np.sum(squares[known] / (1.0 - r2[known])))
-    return 1.0 - float(np.sum(squares[known])) / total if total > 0.0 else float("nan")
+    usable = r2 < 1.0
+    total = float(np.sum(squares[usable] / (1.0 - r2[usable])))
+    return 1.0 - float(np.sum(squares[usable])) / total if total > 0.0 else float("nan")
 
 
 def _of(statistics: dict[str, float], metrics: Sequence[str], sigma: float) -> dict[str, float]:
-    known = {**statistics, "sigma_eff": sigma}
-    return {name: float(known[name.lower()]) for name in metrics}
+    values = {**statistics, "sigma_eff": sigma}
+    return {name: float(values[name.lower()]) for name in metrics}
 
 
 #: Metrics that mean the same whatever is known of the noise.
@@ -248,10 +248,10 @@ def refuse_missing(names: Sequence[str], chosen: Sequence[Fit], made: Sequence[F
     missing = [name for name in names if all(fit.model_name != name for fit in chosen)]
     if chosen and not missing:
         return
-    known = list(dict.fromkeys(fit.model_name for fit in made))
-    wrong = next((name for name in missing if name not in known), "")
+    models = list(dict.fromkeys(fit.model_name for fit in made))
+    wrong = next((name for name in missing if name not in models), "")
     hint = "".join(f" of {name!r}" for name in missing[:1])
-    hint = f" of {wrong!r}{suggest(str(wrong), known)}" if wrong else hint
+    hint = f" of {wrong!r}{suggest(str(wrong), models)}" if wrong else hint
     raise FitError(f"no fits to compare{hint}; fits so far: {kinds_of(made)}")
 
 
@@ -271,7 +271,7 @@ def _refuse_what_differs(fits: Sequence[Fit], metrics: Sequence[str], remedy: st
                 "cannot be compared; " + (remedy or _SAME_SUMS)
             )
         saved = first.measurement.data is None or fit.measurement.data is None
-        mine, theirs = (_seen(one, digests=saved) for one in (first, fit))
+        mine, theirs = (_measurement_facts(side, digests=saved) for side in (first, fit))
         if mine["window"] != theirs["window"]:
             raise FitError(
                 f"the {fit.fit_type} fits of {first.model_name} and {fit.model_name} to "
@@ -279,13 +279,13 @@ def _refuse_what_differs(fits: Sequence[Fit], metrics: Sequence[str], remedy: st
                 f"{selection_of(fit)}, so their metrics cannot be compared; "
                 + (remedy or "name models that were fitted to the same data")
             )
-        for key, what in _DIFFERENT.items():
+        for key, difference in _DIFFERENT.items():
             unknown = key == "data" and "" in (mine[key], theirs[key]) and first is not fit
             if (mine[key] != theirs[key] or unknown) and (told or key != "noise"):
-                what = what if not unknown else "data of which one is not known"
+                difference = difference if not unknown else "data of which one is not known"
                 raise FitError(
                     f"the {fit.fit_type} fits of {first.model_name} and {fit.model_name} to "
-                    f"{fit.file_name} saw {what}, so their metrics cannot be compared; "
+                    f"{fit.file_name} saw {difference}, so their metrics cannot be compared; "
                     + (remedy or "fit both again to the same data, mask and noise")
                 )
 
@@ -298,18 +298,18 @@ _DIFFERENT = {
 }
 
 
-def _seen(fit: Fit, *, digests: bool) -> dict[str, object]:
+def _measurement_facts(fit: Fit, *, digests: bool) -> dict[str, object]:
     """What a fit saw: the window as ranges of rows and columns, and the checksum of the data. With
     `digests`, which archives have, it is their digest. Masks and weights by reference are not read
     for it."""
     measured = measured_by(fit)
     assert measured.data is not None
     shape = measured.data.shape
-    given = (measured.rows, measured.columns)[-len(shape) :]
+    windows = (measured.rows, measured.columns)[-len(shape) :]
     of = fit if isinstance(fit, SliceResults) else fit.problem
     is_read = source_of(measured.keep) is None and source_of(measured.weight) is None
     return {
-        "window": [tuple(one or (0, n)) for one, n in zip(given, shape, strict=True)],
+        "window": [tuple(window or (0, n)) for window, n in zip(windows, shape, strict=True)],
         "data": fit.data_sha256 if digests else of.data_checksum,
         "mask": mask_of(measured) if is_read else "",
         "noise": noise_of(measured) if is_read else "",

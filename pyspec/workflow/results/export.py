@@ -184,10 +184,12 @@ def _write_info(fit: Fit, folder: Folder, kind: str) -> None:
 def _write_numbers(fit: FitResult, folder: Folder) -> None:
     folder.table("params.csv", COLUMNS, parameter_rows(fit))
     folder.table("metrics.csv", METRICS, [[fit.statistics[name] for name in METRICS]])
-    found = fit.correlations
-    if len(found):
-        rows = [(name, *row) for name, row in zip(found.names, found.matrix, strict=True)]
-        folder.table("correl.csv", ["", *found.names], rows)
+    correlations = fit.correlations
+    if len(correlations):
+        rows = [
+            (name, *row) for name, row in zip(correlations.names, correlations.matrix, strict=True)
+        ]
+        folder.table("correl.csv", ["", *correlations.names], rows)
 
 
 def _write_slices(fit: SliceResults, folder: Folder) -> None:
@@ -195,12 +197,12 @@ def _write_slices(fit: SliceResults, folder: Folder) -> None:
     folder.columns("params_stderr.csv", fit.stderr)
     folder.columns("fit_pars.csv", {"index": range(len(fit)), "time": fit.time, **fit.values})
     rows = []
-    for one in fit:
-        known = {} if one.result is None else one.result.statistics
-        said = " ".join(one.message.split())
-        findings = " | ".join(map(str, () if one.result is None else one.result.findings))
-        metrics = [known.get(name) for name in METRICS]
-        rows.append((one.index, *metrics, one.status, said, findings))
+    for part in fit:
+        statistics = {} if part.result is None else part.result.statistics
+        message = " ".join(part.message.split())
+        findings = " | ".join(map(str, () if part.result is None else part.result.findings))
+        metrics = [statistics.get(name) for name in METRICS]
+        rows.append((part.index, *metrics, part.status, message, findings))
     head = ["slice", *METRICS, "status", "message", "findings"]
     folder.table("metrics_per_slice.csv", head, rows)
 
@@ -221,11 +223,11 @@ def amplitude_tables(linear: Amplitudes) -> dict[str, dict[str, Array]]:
         own = f"_{name}" if len(linear.kinetics) > 1 else ""
         for kind in ("das", "eas"):
             try:
-                found = getattr(linear, kind)(name)
+                curves = getattr(linear, kind)(name)
             except FitError:
                 continue
             columns = {linear.axis: linear.along}
-            for label, value, error in zip(found.names, found.known, found.stderr, strict=True):
+            for label, value, error in zip(curves.names, curves.known, curves.stderr, strict=True):
                 columns |= {label: value, f"{label}_stderr": error}
             tables[file_name(f"{kind}{own}.csv")] = columns
     return tables
@@ -243,9 +245,9 @@ def write_curves(fit: FitResult, folder: Folder) -> None:
 def components_of(fit: FitResult, *, whole: bool = False) -> dict[str, Array]:
     """The components of a fit to one spectrum, in file order."""
     peaks, grounds = fit.components(whole=whole)
-    found = {**peaks, **grounds}
+    curves = {**peaks, **grounds}
     names = [component.name for component in fit.model.components]
-    return {name: found[name] for name in names if name in found}
+    return {name: curves[name] for name in names if name in curves}
 
 
 def _write_map(fit: Fit, folder: Folder) -> None:

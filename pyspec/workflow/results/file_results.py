@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class FileResults(FileFits, Answers):
     """The part of a File that answers from its results, and writes them."""
 
-    def _made(self) -> Sequence[Fit]:
+    def _all_fits(self) -> Sequence[Fit]:
         return self.results
 
     def _look(self) -> PlotConfig:
@@ -66,8 +66,8 @@ class FileResults(FileFits, Answers):
         squares over declared noise, counts.
         """
         types = name_list(fit_type or FIT_TYPES)
-        for one in types:
-            check_type(one)
+        for type_name in types:
+            check_type(type_name)
         names = [name for model in models for name in name_list(model)]
         last = {(r.model_name, r.fit_type): r for r in self.results}
         fits = matching(last.values(), None, names or None, types)
@@ -194,9 +194,9 @@ def select_fits(
     the lowest AIC, or metric `by`). Raises :class:`FitError` if there is none, and for the best of
     fits to different data."""
     one_of("select", select, SELECTIONS, FitError)
-    models, types = (None if one is None else name_list(one) for one in (model, fit_type))
-    for one in types or ():
-        check_type(one)
+    models, types = (None if names is None else name_list(names) for names in (model, fit_type))
+    for kind in types or ():
+        check_type(kind)
     chosen = matching(results, None, models, types)
     if not chosen:
         raise FitError(f"no such fit to save; fits so far: {kinds_of(results)}; fit first")

@@ -84,24 +84,26 @@ def stamp_of(fit: Fit) -> str:
 def measured_by(fit: Fit) -> Measurement:
     """The Measurement that a fit saw. For a fit that was saved without data they are zeros, with
     its window, noise and mask."""
-    given = fit.measurement
-    if given.data is not None:
-        return given
+    measurement = fit.measurement
+    if measurement.data is not None:
+        return measurement
     model = fit.model
     axes = [model.time] if model.is_time_model else [model.time, model.energy]
     shape = [len(axis) for axis in axes if axis is not None]
     if isinstance(fit, SliceResults):
         heights = [
-            one.shape[0] for one in (given.weight, given.keep) if one is not None and one.ndim == 2
+            array.shape[0]
+            for array in (measurement.weight, measurement.keep)
+            if array is not None and array.ndim == 2
         ]
         shape = [max([int(fit.rows[-1]) + 1, *heights]), *shape]
-    return replace(given, data=np.broadcast_to(0.0, shape))
+    return replace(measurement, data=np.broadcast_to(0.0, shape))
 
 
-def one_fit(fit: Fit, what: str) -> FitResult:
-    """Returns a fit that is not made of slices; slices have no `what` in common."""
+def one_fit(fit: Fit, subject: str) -> FitResult:
+    """Returns a fit that is not made of slices; slices have no `subject` in common."""
     if isinstance(fit, SliceResults):
-        raise FitError(f"slices have no {what} in common; ask one: slices[0].result")
+        raise FitError(f"slices have no {subject} in common; ask one: slices[0].result")
     return fit
 
 
@@ -127,15 +129,15 @@ def find_fit(fits: Sequence[Fit], ref: str) -> Fit:
     if not isinstance(ref, str) or not ref:
         raise FitError(f"{ref!r} names no fit; give a label, or the first digits of a handle")
     labelled = [fit for fit in fits if label_of(fit) == ref]
-    found = {handle_of(fit): fit for fit in fits if handle_of(fit).startswith(ref)}
+    matches = {handle_of(fit): fit for fit in fits if handle_of(fit).startswith(ref)}
     if labelled:
-        found = {handle_of(fit): fit for fit in labelled}
-    if len(found) == 1:
-        return next(iter(found.values()))
-    shown = in_words(found.values() if found else fits)
+        matches = {handle_of(fit): fit for fit in labelled}
+    if len(matches) == 1:
+        return next(iter(matches.values()))
+    shown = in_words(matches.values() if matches else fits)
     if labelled:
         raise FitError(f"{ref!r} is the label of several fits: {shown}; give the handle of one")
-    if found:
+    if matches:
         raise FitError(f"{ref!r} is the beginning of several handles: {shown}; give more digits")
     is_path = any(sign in ref for sign in ("/", "\\", ".csv", ".json"))
     hint = f"; where it is written is filepath={ref!r}" if is_path else ""
@@ -161,9 +163,9 @@ def described(fit: Fit) -> str:
 
 def in_words(fits: Iterable[Fit]) -> str:
     """Fits in a few words, one after the other, of many the first of them; "none" for none."""
-    known = list(fits)
-    more = f", and {len(known) - LISTED} more" if len(known) > LISTED else ""
-    return (", ".join(described(fit) for fit in known[:LISTED]) or "none") + more
+    all_fits = list(fits)
+    more = f", and {len(all_fits) - LISTED} more" if len(all_fits) > LISTED else ""
+    return (", ".join(described(fit) for fit in all_fits[:LISTED]) or "none") + more
 
 
 def kinds_of(fits: Iterable[Fit]) -> str:
@@ -200,29 +202,29 @@ def inputs_of(fit: Fit) -> dict[str, object]:
     settings = vars(fit).get("settings")
     if settings is None and isinstance(fit, SliceResults):
         settings = settings_of(fit)
-    known = {**(settings or {}), "backend": fit.backend}
-    given: dict[str, object] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in known.items()
+    options = {**(settings or {}), "backend": fit.backend}
+    inputs: dict[str, object] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in options.items()
     }
-    given |= {key: tuple(v) if v else None for key, v in selection_of(fit).items()}
-    given |= {"mask": mask_of(measured), "noise": noise_of(measured)}
-    given["data"] = fit.data_sha256[:SHORT]
-    given["of_joint"] = bool(getattr(fit, "_is_joint_member", False))
+    inputs |= {key: tuple(v) if v else None for key, v in selection_of(fit).items()}
+    inputs |= {"mask": mask_of(measured), "noise": noise_of(measured)}
+    inputs["data"] = fit.data_sha256[:SHORT]
+    inputs["of_joint"] = bool(getattr(fit, "_is_joint_member", False))
     if isinstance(fit, SliceResults):  # whose starts differ from slice to slice
-        given["started_from"] = fit.started_from
+        inputs["started_from"] = fit.started_from
     model = fit.model
     alike = model.copy()  # but for its values, which say what was found
     own = alike.parameters.values()
     alike.set_values({par.name: 0.0 for par in own if par.formula is None and par.free is None})
-    given["model_structure"] = hashlib.sha256(alike.to_yaml().encode()).hexdigest()[:SHORT]
+    inputs["model_structure"] = hashlib.sha256(alike.to_yaml().encode()).hexdigest()[:SHORT]
     starts = {row.name: row.init for row in fit.table} if isinstance(fit, FitResult) else {}
     for name, par in model.parameters.items():
         free = par.vary and par.formula is None
-        given[f"{name}.init"] = starts.get(name, None if free else par.value)
-        given[f"{name}.vary"], given[f"{name}.expr"] = bool(free), par.expr
+        inputs[f"{name}.init"] = starts.get(name, None if free else par.value)
+        inputs[f"{name}.vary"], inputs[f"{name}.expr"] = bool(free), par.expr
         if free:  # the bounds of a fixed parameter change nothing
-            given[f"{name}.min"], given[f"{name}.max"] = float(par.min), float(par.max)
-    return given
+            inputs[f"{name}.min"], inputs[f"{name}.max"] = float(par.min), float(par.max)
+    return inputs
 
 
 def mask_of(measured: Measurement) -> str:
@@ -260,26 +262,26 @@ def name_of_file(file: object) -> str | None:
     return name
 
 
-def one_name(given: str | Sequence[str], what: str) -> str:
+def one_name(model: str | Sequence[str], subject: str) -> str:
     """The one name in a name or a list of names."""
-    names = name_list(given)
+    names = name_list(model)
     if len(names) != 1:
-        raise ModelError(f"{what} is {given!r}; name one model")
+        raise ModelError(f"{subject} is {model!r}; name one model")
     return names[0]
 
 
-def name_list(given: str | Sequence[str]) -> list[str]:
+def name_list(names: str | Sequence[str]) -> list[str]:
     """A name or several names as a list."""
-    return [given] if isinstance(given, str) else list(given)
+    return [names] if isinstance(names, str) else list(names)
 
 
-def listed(given: object) -> list[object]:
+def listed(values: object) -> list[object]:
     """One thing, or several, as a list."""
-    if isinstance(given, Sequence) and not isinstance(given, str):
-        return list(given)
-    return [given]
+    if isinstance(values, Sequence) and not isinstance(values, str):
+        return list(values)
+    return [values]
 
 
-def names_of(given: object) -> set[str | None] | None:
+def names_of(names: object) -> set[str | None] | None:
     """One name, or several, as a set; None for None."""
-    return None if given is None else {name_of_file(one) for one in listed(given)}
+    return None if names is None else {name_of_file(name) for name in listed(names)}

@@ -21,9 +21,9 @@ class Printed(str):
 def printed(text: str) -> str:
     """Prints a text; returns it."""
     say(text)
-    found = Printed(text)
-    found._cell = _cell_now()
-    return found
+    result = Printed(text)
+    result._cell = _cell_now()
+    return result
 
 
 def _cell_now() -> int | None:

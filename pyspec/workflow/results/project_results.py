@@ -38,17 +38,17 @@ def find_file(files: Sequence[AFile], key: int | str, project: str) -> AFile:
         return files[key]
     if not isinstance(key, str):
         raise CallError(f"project[{shortened(key)}]: give the name of a file, or its number")
-    found = [k for k, file in enumerate(files) if file.name == key]
-    if len(found) == 1:
-        return files[found[0]]
-    if found:
+    numbers = [k for k, file in enumerate(files) if file.name == key]
+    if len(numbers) == 1:
+        return files[numbers[0]]
+    if numbers:
         raise NoSuchKeyError(
-            f"{len(found)} files of project {project!r} are called {key!r}; take one by its "
-            f"number, the last is project[{found[-1]}]; a cell that was run twice makes its file "
+            f"{len(numbers)} files of project {project!r} are called {key!r}; take one by its "
+            f"number, the last is project[{numbers[-1]}]; a cell that was run twice makes its file "
             "twice: start with a new Project"
         )
-    known = [file.name for file in files]
-    raise NoSuchKeyError(f"no file {key!r} in project {project!r}{meant(key, known)}")
+    names = [file.name for file in files]
+    raise NoSuchKeyError(f"no file {key!r} in project {project!r}{meant(key, names)}")
 
 
 class ProjectResults(Workspace):
@@ -71,11 +71,11 @@ class ProjectResults(Workspace):
         show_output: bool | int = False,
     ) -> Path:
         """Saves the fits of all files (or of `file`) to one archive; see :meth:`File.save_fit`."""
-        wanted = self.files if file is None else [self._one(file) for file in listed(file)]
+        wanted = self.files if file is None else [self._file_of(file) for file in listed(file)]
         chosen = []
-        for one in wanted:
-            if one.results or file is not None:
-                chosen += select_fits(one.results, model, fit_type, select, by)
+        for member in wanted:
+            if member.results or file is not None:
+                chosen += select_fits(member.results, model, fit_type, select, by)
         path = self.output(filepath, f"{self.name}_fits.h5")
         save_fit(path, chosen, mode="replace" if overwrite else "append")
         if show_output:
@@ -161,7 +161,9 @@ class ProjectResults(Workspace):
                         f"drop_fits({name!r})"
                     )
         for file in self.files:
-            file.results[:] = [fit for fit in file.results if not any(fit is one for one in gone)]
+            file.results[:] = [
+                fit for fit in file.results if not any(fit is dropped for dropped in gone)
+            ]
         if show_output:
             say(f"{len(gone)} fits dropped")
 
@@ -181,11 +183,11 @@ class ProjectResults(Workspace):
                 lines += [f"    {result!r}" for result in file.results]
         return printed("\n".join(lines))
 
-    def _one(self, given: object) -> FileFits:
-        if isinstance(given, str):
-            return find_file(self.files, given, self.name)
-        if isinstance(given, FileFits):
-            return given
+    def _file_of(self, file: object) -> FileFits:
+        if isinstance(file, str):
+            return find_file(self.files, file, self.name)
+        if isinstance(file, FileFits):
+            return file
         if not self.files:
             raise DataError(f"project {self.name!r} has no files")
-        return self.files[row_of("file", given, len(self.files), "a file")]
+        return self.files[row_of("file", file, len(self.files), "a file")]

@@ -70,7 +70,7 @@ class FitResults(list[Fit], Answers, Suggesting):
         self.joint = list(joint)
         self.config = config
 
-    def _made(self) -> FitResults:
+    def _all_fits(self) -> FitResults:
         return self
 
     def _look(self) -> PlotConfig | None:
@@ -90,8 +90,8 @@ class FitResults(list[Fit], Answers, Suggesting):
         Raises :class:`DataError` where one of the names is that of no such fit.
         """
         wanted = names_of(file), names_of(model), names_of(fit_type)
-        for one in wanted[2] or ():
-            check_type(one)
+        for kind in wanted[2] or ():
+            check_type(kind)
         keys = "file_name", "model_name", "fit_type"
         texts = {key: names for key, names in zip(keys, wanted, strict=True) if names is not None}
         return cls(fits_of(filepath, Wanted(texts)))
@@ -122,8 +122,8 @@ class FitResults(list[Fit], Answers, Suggesting):
         """All fits of this file, model and type, the oldest first."""
         check_type(fit_type)
         wanted = (name_of_file(file), model, fit_type)
-        found = matching(self, *(None if one is None else [one] for one in wanted))
-        return FitResults(found, joint=self.joint, config=self.config)
+        matches = matching(self, *(None if name is None else [name] for name in wanted))
+        return FitResults(matches, joint=self.joint, config=self.config)
 
     def get(
         self,
@@ -139,18 +139,18 @@ class FitResults(list[Fit], Answers, Suggesting):
         """
         if handle is not None:
             return find_fit(self, handle)
-        found = self.find(file=file, model=model, fit_type=fit_type)
-        if len({handle_of(fit) for fit in found}) != 1:
-            what = "several such fits" if found else "no such fit; there are"
-            more = "; name one by handle=" if found else ""
-            raise FitError(f"{what}: {in_words(found or self)}{more}")
-        return found[-1]
+        matches = self.find(file=file, model=model, fit_type=fit_type)
+        if len({handle_of(fit) for fit in matches}) != 1:
+            problem = "several such fits" if matches else "no such fit; there are"
+            more = "; name one by handle=" if matches else ""
+            raise FitError(f"{problem}: {in_words(matches or self)}{more}")
+        return matches[-1]
 
     last = Answers.get_result
 
     def find_joint(self, *, model: str | None = None, files: Files = None) -> list[JointResult]:
         """The joint fits of this model, to exactly these files."""
-        names = None if files is None else {name_of_file(one) for one in listed(files)}
+        names = None if files is None else {name_of_file(file) for file in listed(files)}
         return [
             joint
             for joint in self.joint
@@ -159,10 +159,10 @@ class FitResults(list[Fit], Answers, Suggesting):
 
     def get_joint(self, *, model: str | None = None, files: Files = None) -> JointResult:
         """The one joint fit of this model, to exactly these files. Raises :class:`FitError`."""
-        found = self.find_joint(model=model, files=files)
-        if len(found) != 1:
-            raise FitError(f"{len(found)} joint fits are such; find_joint() lists them")
-        return found[0]
+        matches = self.find_joint(model=model, files=files)
+        if len(matches) != 1:
+            raise FitError(f"{len(matches)} joint fits are such; find_joint() lists them")
+        return matches[0]
 
     def set_label(self, ref: str, label: str) -> None:
         """Gives a fit, named by its handle or its label of before, a name of its own.
@@ -202,8 +202,8 @@ class FitResults(list[Fit], Answers, Suggesting):
         these.
         """
         types, names = names_of(fit_type), names_of(models)
-        for one in types or ():
-            check_type(one)
+        for kind in types or ():
+            check_type(kind)
         made = self.find(file=file)
         chosen = matching(made, None, names, types)
         if names and chosen:
@@ -218,18 +218,18 @@ class FitResults(list[Fit], Answers, Suggesting):
 
         Raises :class:`FitError` where the fits are of several files, models or types.
         """
-        found = self.find(file=file, model=model, fit_type=fit_type)
-        groups = {(fit.file_name, fit.model_name, fit.fit_type) for fit in found}
+        matches = self.find(file=file, model=model, fit_type=fit_type)
+        groups = {(fit.file_name, fit.model_name, fit.fit_type) for fit in matches}
         if len(groups) != 1:
             shown = ", ".join(sorted(" ".join(group) for group in groups)) or "none"
             raise FitError(f"variants are those of one file, model and type, not of: {shown}")
-        records = [inputs_of(fit) for fit in found]
+        records = [inputs_of(fit) for fit in matches]
         keys = list(dict.fromkeys(key for record in records for key in record))
         keys = [key for key in keys if len({repr(record.get(key)) for record in records}) > 1]
         rows = [
             {"handle": handle_of(fit)[:SHORT], "label": label_of(fit), "timestamp": stamp_of(fit)}
             | {key: record.get(key) for key in keys}
-            for fit, record in zip(found, records, strict=True)
+            for fit, record in zip(matches, records, strict=True)
         ]
         labelled = any(row["label"] for row in rows)
         head = ["handle", *(["label"] if labelled else []), "timestamp"]
@@ -272,11 +272,11 @@ class FitResults(list[Fit], Answers, Suggesting):
         Raises :class:`FitError` where the fits are of several types: name one by `fit_type`.
         """
         made = self.find(file=file, fit_type=fit_type)
-        found = matching(made, None, names_of(models), None)
-        types = sorted({fit.fit_type for fit in found})
+        matches = matching(made, None, names_of(models), None)
+        types = sorted({fit.fit_type for fit in matches})
         if len(types) != 1:
             raise FitError(f"choose one fit_type; such fits are of: {', '.join(types) or 'none'}")
-        return plot_residuals(found, **self._drawn(options, show_plot))
+        return plot_residuals(matches, **self._plot_options(options, show_plot))
 
     def plot_joint_mcmc(
         self,
@@ -314,24 +314,24 @@ def _values(first: Fit, second: Fit) -> tuple[dict[str, float], dict[str, float]
     ):
         mine, theirs = first.values, second.values
         for name in {*left} & {*right}:
-            known = np.isfinite(mine[name]) & np.isfinite(theirs[name])
-            left[name], right[name] = mine[name][known], theirs[name][known]
+            in_both = np.isfinite(mine[name]) & np.isfinite(theirs[name])
+            left[name], right[name] = mine[name][in_both], theirs[name][in_both]
     return _medians(left), _medians(right)
 
 
 def _medians(columns: Mapping[str, object]) -> dict[str, float]:
     """Name → number; of slices the median of those that have one."""
     # Without a standard error, None, it is NaN.
-    found = {name: np.asarray(value, np.float64) for name, value in columns.items()}
+    arrays = {name: np.asarray(value, np.float64) for name, value in columns.items()}
     return {
         name: float(np.nanmedian(value)) if np.isfinite(value).any() else float("nan")
-        for name, value in found.items()
+        for name, value in arrays.items()
     }
 
 
-def _same(one: object, other: object, error: float | None) -> bool:
+def _same(first: object, second: object, error: float | None) -> bool:
     """Whether two facts are the same; with its standard error, NaN where it has none, a value."""
-    if error is None or not (isinstance(one, float) and isinstance(other, float)):
-        return repr(one) == repr(other)
-    size = np.nanmax([abs(one), abs(other), error, 0.0])
-    return bool(np.isclose(one, other, rtol=0.0, atol=SAME * size, equal_nan=True))
+    if error is None or not (isinstance(first, float) and isinstance(second, float)):
+        return repr(first) == repr(second)
+    size = np.nanmax([abs(first), abs(second), error, 0.0])
+    return bool(np.isclose(first, second, rtol=0.0, atol=SAME * size, equal_nan=True))

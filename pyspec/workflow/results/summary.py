@@ -15,7 +15,7 @@ from pyspec.workflow.results.identity import SHORT, handle_of
 
 def file_text(file: FileFits) -> str:
     """Axes, data, noise, windows, models and fits of a file, a line each."""
-    lines = [f"  {what}: {text}" for what, text in _facts(file)]
+    lines = [f"  {label}: {text}" for label, text in _facts(file)]
     lines += [f"  {result!r}".replace("<", "").replace(">", "") for result in file.results]
     return "\n".join([repr(file).strip("<>"), *lines])
 
@@ -25,7 +25,7 @@ def file_html(file: FileFits) -> str:
     facts = _facts(file)
     facts += [(f"fit {k}", f"{result!r}".strip("<>")) for k, result in enumerate(file.results, 1)]
     rows = "".join(
-        f"<tr><th>{escape(what)}</th><td>{escape(text)}</td></tr>" for what, text in facts
+        f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in facts
     )
     return f"<b>{escape(repr(file).strip('<>'))}</b><table>{rows}</table>"
 
@@ -67,13 +67,13 @@ def _facts(file: FileFits) -> list[tuple[str, str]]:
         facts.append(("masked", f"{int(np.count_nonzero(~data.keep))} points"))
     if data.noise.is_known:
         facts.append(("noise", data.noise.kind))
-    for what, window in (
+    for label, window in (
         ("fit rows", data.rows),
         ("fit columns", data.columns),
         ("baseline rows", data.baseline_rows),
     ):
         if window is not None:
-            facts.append((what, f"{window[0]} to {window[1] - 1}"))
+            facts.append((label, f"{window[0]} to {window[1] - 1}"))
     facts += [
         (f"model {name}", f"{len(m.parameters)} parameters") for name, m in file.models.items()
     ]

@@ -51,11 +51,11 @@ class Refusal:
         """The refusal that an error of the loader is."""
         message = str(error)
         line, rest = None, message
-        if found := re.match(r"<text>:(\d+): ", message):
-            line, rest = int(found[1]), message[found.end() :]
+        if match := re.match(r"<text>:(\d+): ", message):
+            line, rest = int(match[1]), message[match.end() :]
         node = name = ""
-        if found := re.match(r"([A-Za-z]\w*)(?:\.(\w+))?: ", rest):
-            node, name, rest = found[1], found[2] or "", rest[found.end() :]
+        if match := re.match(r"([A-Za-z]\w*)(?:\.(\w+))?: ", rest):
+            node, name, rest = match[1], match[2] or "", rest[match.end() :]
         rule, _, remedy = rest.partition("; ")
         shown = message if line is None else f"line {line}: {message.partition(': ')[2]}"
         return cls(shown, node, name, rule, remedy, line)

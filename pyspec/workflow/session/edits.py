@@ -91,15 +91,15 @@ def _followed(ground: Ground, edit: Edit, before: Document) -> dict[int, Other]:
 
 def _grouped(edits: Sequence[Edit]) -> list[Edit]:
     """Fields that are set one after the other are set together."""
-    found: list[Edit] = []
+    grouped: list[Edit] = []
     for edit in edits:
-        if isinstance(edit, Set) and found and isinstance(found[-1], _Fields):
-            found[-1] = found[-1].with_one(edit)
+        if isinstance(edit, Set) and grouped and isinstance(grouped[-1], _Fields):
+            grouped[-1] = grouped[-1].with_one(edit)
         elif isinstance(edit, Set):
-            found.append(_Fields({}).with_one(edit))
+            grouped.append(_Fields({}).with_one(edit))
         else:
-            found.append(edit)
-    return found
+            grouped.append(edit)
+    return grouped
 
 
 @dataclass(frozen=True)
@@ -125,25 +125,29 @@ class _Fields(Edit):
         """Whether values alone are set."""
         return all(own.keys() <= {"value"} for own in self.fields.values())
 
-    def with_one(self, one: Set) -> _Fields:
-        if one.field not in FIELDS:
+    def with_one(self, edit: Set) -> _Fields:
+        if edit.field not in FIELDS:
             raise ModelError(
-                f"{one.name}: there is no field {one.field!r}; give {', '.join(FIELDS)}"
+                f"{edit.name}: there is no field {edit.field!r}; give {', '.join(FIELDS)}"
             )
         return _Fields(
-            {**self.fields, one.name: {**self.fields.get(one.name, {}), one.field: one.value}}
+            {**self.fields, edit.name: {**self.fields.get(edit.name, {}), edit.field: edit.value}}
         )
 
     def apply(self, ground: Ground, document: Document) -> Merge:
         model = _need(document)
-        known = {**{par.name: par for par in model.quantities}, **model.parameters}
+        parameters = {**{par.name: par for par in model.quantities}, **model.parameters}
         fields = {name: dict(own) for name, own in self.fields.items()}
         for name, own in fields.items():
-            if name not in known:
+            if name not in parameters:
                 raise ModelError(
-                    f"{model.name} has no parameter {name!r}{suggest(name, list(known))}"
+                    f"{model.name} has no parameter {name!r}{suggest(name, list(parameters))}"
                 )
-            if own.get("expr") == "" and known[name].formula is not None and "value" not in own:
+            if (
+                own.get("expr") == ""
+                and parameters[name].formula is not None
+                and "value" not in own
+            ):
                 own["value"] = _value_now(model, name)
             if own.get("free", "") not in ("", "energy", "time"):
                 raise ModelError(f"{name}: free is {own['free']!r}; give 'energy', 'time' or ''")
@@ -181,7 +185,7 @@ class Add(Edit):
         op = _function(document, self.function)
         above = op.kind in _KERNELS if op.domain == "TIME" else op.kind != "PEAK"
         if document.model is None and op.kind in _FED:
-            line = Add(_LINE, {key: one for key, one in self.at.items() if key != "height"})
+            line = Add(_LINE, {key: value for key, value in self.at.items() if key != "height"})
             text = line.apply(ground, document).document.text
             document = replace(document, text=text, model=ground.model(text, document.name))
         entries = entries_of(op, ground, document, None, self.at, self.values)
@@ -193,7 +197,7 @@ class Add(Edit):
             else [component.name for component in document.model.components]
         )
         model = ground.model(text, document.name)
-        names = [] if model is None else [one.name for one in model.components]
+        names = [] if model is None else [component.name for component in model.components]
         new = next((name for name in names if name not in before), op.name)
         return Merge(replace(after, model=model), f"add {new}", new)
 
@@ -243,8 +247,8 @@ class DropLaw(Edit):
 
     def apply(self, ground: Ground, document: Document) -> Merge:
         text = without_law(document.text, _need(document), self.parameter, self.function)
-        what = self.function or "what moves"
-        return Merge(replace(document, text=text), f"drop {what} of {self.parameter}")
+        law = self.function or "what moves"
+        return Merge(replace(document, text=text), f"drop {law} of {self.parameter}")
 
 
 @dataclass(frozen=True)
@@ -268,11 +272,11 @@ class Window(Edit):
     time: Sequence[float] | EllipsisType | None = ...
 
     def apply(self, ground: Ground, document: Document) -> Merge:
-        given: dict[str, Limits] = {}
-        for what, limits in (("energy", self.energy), ("time", self.time)):
+        changes: dict[str, Limits] = {}
+        for name, limits in (("energy", self.energy), ("time", self.time)):
             if limits is not ...:
-                given[f"{what}_limits"] = None if limits is None else _pair(ground, what, limits)
-        return Merge(replace(document, **given), "window")  # type: ignore[arg-type]
+                changes[f"{name}_limits"] = None if limits is None else _pair(ground, name, limits)
+        return Merge(replace(document, **changes), "window")  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -340,9 +344,9 @@ class ChooseModel(Edit):
     name: str
 
     def apply(self, ground: Ground, document: Document) -> Merge:
-        known = list(ground.models(document.text))
-        if self.name not in known:
-            raise ModelError(f"there is no model {self.name!r}{suggest(self.name, known)}")
+        names = list(ground.models(document.text))
+        if self.name not in names:
+            raise ModelError(f"there is no model {self.name!r}{suggest(self.name, names)}")
         return Merge(replace(document, name=self.name), f"choose {self.name}", self.name)
 
 
@@ -359,30 +363,30 @@ class RemoveModel(Edit):
         name = document.name
         if name == self.name:
             name = left[0] if left else "model"
-        fits = {key: one for key, one in document.fits.items() if key != self.name}
+        fits = {key: fit for key, fit in document.fits.items() if key != self.name}
         model = ground.model(text, name)
         return Merge(
             replace(document, text=text, name=name, model=model, fits=fits), f"remove {self.name}"
         )
 
 
-def _pair(ground: Ground, what: str, limits: Sequence[float]) -> tuple[float, float]:
-    axis = ground.axis(what)
+def _pair(ground: Ground, name: str, limits: Sequence[float]) -> tuple[float, float]:
+    axis = ground.axis(name)
     try:
         low, high = sorted(float(limit) for limit in limits)
     except (TypeError, ValueError):
-        raise DataError(f"{what}: give two numbers, not {limits!r}") from None
+        raise DataError(f"{name}: give two numbers, not {limits!r}") from None
     if not (math.isfinite(low) and math.isfinite(high)):
-        raise DataError(f"{what}: give two finite numbers, not {limits!r}")
+        raise DataError(f"{name}: give two finite numbers, not {limits!r}")
     if high < float(axis.min()) or low > float(axis.max()):
-        raise DataError(f"{what}: {low:g} to {high:g} lies outside of the axis")
+        raise DataError(f"{name}: {low:g} to {high:g} lies outside of the axis")
     return low, high
 
 
 def _function(document: Document, name: str) -> OpDef:
-    known = {**rows()}
+    ops = {**rows()}
     if document.model is not None:
-        known |= {component.op.name: component.op for component in document.model.components}
-    if name not in known or known[name].derived:
-        raise ModelError(f"there is no component {name!r}{suggest(name, list(known))}")
-    return known[name]
+        ops |= {component.op.name: component.op for component in document.model.components}
+    if name not in ops or ops[name].derived:
+        raise ModelError(f"there is no component {name!r}{suggest(name, list(ops))}")
+    return ops[name]

@@ -109,7 +109,7 @@ def save(ground: Ground, document: Document, folder: str | Path) -> Path:
 def _texts_of_all(ground: Ground, document: Document, folder: Path) -> dict[str, str]:
     """What each file has in its folder, and the script of all."""
     files, blocks = {}, []
-    names = [folder_name(one.file.name, k) for k, one in enumerate(ground.files)]
+    names = [folder_name(there.file.name, k) for k, there in enumerate(ground.files)]
     for k, (name, there) in enumerate(zip(names, ground.files, strict=True)):
         seen, own = seen_from(ground, document, k), folder / name
         own.mkdir(exist_ok=True)
@@ -120,10 +120,10 @@ def _texts_of_all(ground: Ground, document: Document, folder: Path) -> dict[str,
         files[f"{name}/models.yaml"] = text_of_job(there, seen, own)
     shown = seen_from(ground, document, 0)
     begun = text_of_job(ground.files[0], shown, folder / names[0])
-    known = {"document": plain(shown), "begun": begun if is_fit_of_job(shown) else None}
+    state = {"document": plain(shown), "begun": begun if is_fit_of_job(shown) else None}
     titles = ", ".join(_title(file) for file in ground.files)
     script = JOINT.format(model=document.name, names=titles, blocks="".join(blocks))
-    return {**files, "fit.py": script, STATE: json.dumps({**known, "files": names})}
+    return {**files, "fit.py": script, STATE: json.dumps({**state, "files": names})}
 
 
 def folder_name(name: str, number: int) -> str:
@@ -135,9 +135,9 @@ def folder_name(name: str, number: int) -> str:
 def _texts(ground: Ground, document: Document, folder: Path) -> dict[str, str]:
     data, more = _fields(ground, document, folder)
     text = text_of_job(ground, document, folder)
-    known = {"document": plain(document), "begun": text if is_fit_of_job(document) else None}
+    state = {"document": plain(document), "begun": text if is_fit_of_job(document) else None}
     job, script = _job(ground, document, data, more), _script(ground, document, data, more)
-    return {"models.yaml": text, "job.yaml": job, "fit.py": script, STATE: json.dumps(known)}
+    return {"models.yaml": text, "job.yaml": job, "fit.py": script, STATE: json.dumps(state)}
 
 
 def _fields(
@@ -174,7 +174,7 @@ def text_of_job(ground: Ground, document: Document, folder: Path) -> str:
     that is shown; without a fit they are unchanged. Files are named as from `folder`."""
     text = _paths_from(folder, ground.folder, document.text)
     if is_fit_of_job(document) and document.model is not None:
-        start = {name: {"value": one} for name, one in document.begun[document.name].items()}
+        start = {name: {"value": value} for name, value in document.begun[document.name].items()}
         text = with_fields(text, document.model, start)
     return text if text.endswith("\n") else f"{text}\n"
 
@@ -212,41 +212,41 @@ def _flow(value: object) -> str:
 def _data(ground: Ground, folder: Path) -> dict[str, object]:
     """The data as a file beside the job."""
     data, keep = ground.data, ground.whole.keep
-    found: dict[str, object] = {"path": "data.npz"}
+    fields: dict[str, object] = {"path": "data.npz"}
     if keep is not None:
-        given = ground.file._keep  # excluded ranges are limits
-        hidden = None if given is None else ~np.broadcast_to(given, data.shape)
+        own_keep = ground.file._keep  # excluded ranges are limits
+        hidden = None if own_keep is None else ~np.broadcast_to(own_keep, data.shape)
         if hidden is not None and hidden.any():
             data = np.where(hidden, np.nan, data)
-            found["mask"] = "nan"
+            fields["mask"] = "nan"
     axes = {"energy": ground.energy, "time": ground.time}
-    arrays: dict[str, Any] = {name: one for name, one in axes.items() if one is not None}
+    arrays: dict[str, Any] = {name: axis for name, axis in axes.items() if axis is not None}
     np.savez(folder / "data.npz", data=data, **arrays)
     units = {name: unit for name, unit in ground.whole.units.items() if unit and name in axes}
-    return {**found, **({"units": units} if units else {})}
+    return {**fields, **({"units": units} if units else {})}
 
 
 def _seen_from(folder: Path, origin: Mapping[str, object]) -> dict[str, object]:
     """The fields of the data with paths as a job in this folder sees them."""
-    found = dict(origin)
+    fields = dict(origin)
     for key in ("path", "energy", "time"):
-        value = found.get(key)
+        value = fields.get(key)
         if isinstance(value, Path):
             relative = os.path.relpath(value.resolve(), folder.resolve())
-            found[key] = Path(relative).as_posix()
-    return found
+            fields[key] = Path(relative).as_posix()
+    return fields
 
 
 def _limits(ground: Ground, document: Document) -> dict[str, object]:
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     for key, limits in (("energy", document.energy_limits), ("time", document.time_limits)):
         if limits is not None:
-            found[key] = list(limits)
+            fields[key] = list(limits)
     for key, axis in (("exclude", ground.last), ("exclude_times", "time")):
         ranges = [[low, high] for name, low, high in document.excluded if name == axis]
-        if ranges and key not in found and not (key == "exclude_times" and axis == ground.last):
-            found[key] = ranges
-    return found
+        if ranges and key not in fields and not (key == "exclude_times" and axis == ground.last):
+            fields[key] = ranges
+    return fields
 
 
 def _noise(ground: Ground, folder: Path) -> dict[str, object]:
@@ -255,7 +255,7 @@ def _noise(ground: Ground, folder: Path) -> dict[str, object]:
         return {"type": "poisson", "scale": float(noise.scale)}
     if noise.kind != "gaussian":
         return {}
-    sigma = np.asarray(noise.given)
+    sigma = np.asarray(noise.declared_sigma)
     if sigma.ndim == 0:
         return {"type": "gaussian", "sigma": float(sigma)}
     np.save(folder / "sigma.npy", sigma)
@@ -270,11 +270,11 @@ def _auxiliary(ground: Ground) -> dict[str, list[float]]:
 
 
 def _inputs(ground: Ground, folder: Path) -> dict[str, str]:
-    found = {}
+    paths = {}
     for name, values in ground.file.inputs.items():
         np.save(folder / f"{name}.npy", values)
-        found[name] = f"{name}.npy"
-    return found
+        paths[name] = f"{name}.npy"
+    return paths
 
 
 def _title(ground: Ground) -> str:
@@ -305,8 +305,8 @@ def _reading(data: Mapping[str, Any], more: Mapping[str, Any], options: str = ""
     for step in _STEPS:
         value = data.get(step)
         if value:
-            given = ", ".join(map(repr, value)) if step == "mean" else f"**{value!r}"
-            steps.append(f"dataset = dataset.{step}({given})\n")
+            arguments = ", ".join(map(repr, value)) if step == "mean" else f"**{value!r}"
+            steps.append(f"dataset = dataset.{step}({arguments})\n")
     limits, noise = more["limits"], ""
     window = [
         f"energy_limits={limits.get('energy')!r}",

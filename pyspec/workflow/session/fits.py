@@ -52,7 +52,7 @@ _SECONDS = 5.0
 
 
 def rounds(
-    ground: Ground, document: Document, what: str, progress: Told | None
+    ground: Ground, document: Document, scope: str, progress: Told | None
 ) -> tuple[Fitted, Document]:
     """The fit and the document with its values; again from there until nothing changes."""
     stopped = [False]
@@ -66,16 +66,16 @@ def rounds(
             raise
 
     began = monotonic()
-    result = fitted(ground, document, what, progress=told if progress is not None else None)
+    result = fitted(ground, document, scope, progress=told if progress is not None else None)
     result = result.diagnose()
     after = with_result(ground, document, result)
     seen, end = [result.values], monotonic() + max(monotonic() - began, _SECONDS)
-    for _ in range(_ROUNDS if what != "spectrum" and result.success else 0):
+    for _ in range(_ROUNDS if scope != "spectrum" and result.success else 0):
         if stopped[0] or monotonic() > end:
             break
-        again = fitted(ground, after, what).diagnose()
-        for one in (again, *again) if isinstance(again, JointResult) else (again,):
-            one.nfev, one.seconds = one.nfev + result.nfev, one.seconds + result.seconds
+        again = fitted(ground, after, scope).diagnose()
+        for part in (again, *again) if isinstance(again, JointResult) else (again,):
+            part.nfev, part.seconds = part.nfev + result.nfev, part.seconds + result.seconds
         result, after = again, with_result(ground, after, again)
         if result.values in seen:
             break
@@ -107,7 +107,7 @@ def _joint(ground: Ground, document: Document, **options: Unpack[RunOptions]) ->
 
 
 def fitted(
-    ground: Ground, document: Document, what: str = "all", **options: Unpack[RunOptions]
+    ground: Ground, document: Document, scope: str = "all", **options: Unpack[RunOptions]
 ) -> Fitted:
     """The fit of "all", of a "spectrum", or of all files, "joint"."""
     model = document.model
@@ -116,19 +116,19 @@ def fitted(
     if ground.file.noise.is_known:
         options["scale_covar"] = False
     options["backend"] = ground.file.project.backend
-    if what == "joint":
+    if scope == "joint":
         return _joint(ground, document, **options)
     if ground.kind == "trace":
         assert ground.time is not None
         measured = ground.measurement(document)
         return fit_trace(model, None, ground.time, ground.data, measurement=measured, **options)
-    if what == "spectrum":
+    if scope == "spectrum":
         model, measurement = ground.at_row(document)
     else:
         measurement = ground.measurement(document)
     result = fit_model(model, measurement, **options)
-    kind = "2d" if what == "all" and ground.kind == "series" else "spectrum"
-    if what == "spectrum" and ground.kind == "series":
+    kind = "2d" if scope == "all" and ground.kind == "series" else "spectrum"
+    if scope == "spectrum" and ground.kind == "series":
         kind = ONE
     result.fit_type, result.file_name = kind, ground.file.name
     return result

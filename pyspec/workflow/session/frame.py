@@ -70,20 +70,20 @@ def frame_of(ground: Ground, document: Document, *, whole: bool = True) -> Frame
                 return _solved_frame(ground, document)
             spectrum, trace = dict[str, Array](), dict[str, Array]()
             at, is_series = document.cursor, ground.kind == "series"
-            found = np.zeros((0, 0))
+            surface = np.zeros((0, 0))
             if whole or not is_series:
-                found = _whole(ground, document)
+                surface = _whole(ground, document)
             if ground.energy is not None:
                 rows = (at[0], at[0] + 1) if is_series else None
                 spectrum = _parts(ground, document, rows=rows)
             if is_series:
                 trace = _parts(ground, document, columns=(at[1], at[1] + 1))
             row = spectrum.pop("", np.zeros(0))
-            column = trace.pop("", np.zeros(0) if ground.energy is not None else found)
+            column = trace.pop("", np.zeros(0) if ground.energy is not None else surface)
     except PyspecError as error:
         return replace(_even(ground, np.nan), problem=str(error))
     problem = "" if np.isfinite(row).any() or np.isfinite(column).any() else NOT_FINITE
-    return Frame(found.astype(np.float32), row, column, spectrum, trace, problem)
+    return Frame(surface.astype(np.float32), row, column, spectrum, trace, problem)
 
 
 def _even(ground: Ground, value: float) -> Frame:
@@ -119,9 +119,11 @@ def _solved_frame(ground: Ground, document: Document) -> Frame:
         inside = np.array(solved.model)
         parts = designer.rest_at(theta, fixed)
         names = dispersed(model.parameters)
-        known = designer.values_at(theta, fixed)
+        dispersed_values = designer.values_at(theta, fixed)
     whole[rows, columns] = inside.T if by_energy else inside
-    owners = {par.name: one.name for one in model.components for par in one.parameters}
+    owners = {
+        par.name: component.name for component in model.components for par in component.parameters
+    }
     for k, name in enumerate(designer.free):
         part = amplitudes[:, k, None] * basis[k]
         own = owners[name]
@@ -142,11 +144,11 @@ def _solved_frame(ground: Ground, document: Document) -> Frame:
     moved = dict[str, Array]()
     for name in sorted(names if by_energy else ()):
         moved[name] = np.full(size, np.nan)
-        moved[name][columns] = known[name][0]
+        moved[name][columns] = dispersed_values[name][0]
     problem = "" if np.isfinite(inside).any() else NOT_FINITE
     sums = whole[row], whole[:, column]
-    given = *sums, spectrum, trace, problem, designer.axis, free, moved
-    return Frame(whole.astype(np.float32), *given)
+    arguments = *sums, spectrum, trace, problem, designer.axis, free, moved
+    return Frame(whole.astype(np.float32), *arguments)
 
 
 #: One component as a sum of models: each its sign and what it is compiled to.
@@ -166,7 +168,7 @@ def _terms(model: Model) -> dict[str, _Terms]:
     if key not in _KEPT:
         if len(_KEPT) >= 50:
             _KEPT.clear()
-        found: dict[str, _Terms] = {"": [(1.0, compile_model(model))]}
+        terms: dict[str, _Terms] = {"": [(1.0, compile_model(model))]}
         for index, component in enumerate(model.components):
             if component.op.kind == "RESOLUTION":
                 continue
@@ -174,13 +176,13 @@ def _terms(model: Model) -> dict[str, _Terms]:
             above = [] if instrument is None else [instrument]
             after = model.components[index + 1 :]
             if component.op.spectrum_fed and after:
-                found[component.name] = [
+                terms[component.name] = [
                     (1.0, _compiled(model, [*above, component, *after])),
                     (-1.0, _compiled(model, [*above, *after])),
                 ]
             else:
-                found[component.name] = [(1.0, _compiled(model, [*above, component]))]
-        _KEPT[key] = found
+                terms[component.name] = [(1.0, _compiled(model, [*above, component]))]
+        _KEPT[key] = terms
     return _KEPT[key]
 
 
@@ -194,17 +196,19 @@ _MADE: dict[Hashable, tuple[object, object, _Made]] = {}
 def _executors(ground: Ground, document: Document, **window: Any) -> _Made:
     """The executors of :func:`_terms` in a window."""
     assert document.model is not None
-    terms, given = _terms(document.model), ground.measurement(document)
-    key = id(terms), id(given), *window.items()
+    terms, measurement = _terms(document.model), ground.measurement(document)
+    key = id(terms), id(measurement), *window.items()
     if key not in _MADE:
         if len(_MADE) >= 20:
             _MADE.clear()
-        seen = replace(given.without_data(), ends=given.ends or given.columns, **window)
+        seen = replace(
+            measurement.without_data(), ends=measurement.ends or measurement.columns, **window
+        )
         made = {
             name: [(sign, executor_of(compiled, seen)) for sign, compiled in parts]
             for name, parts in terms.items()
         }
-        _MADE[key] = terms, given, made
+        _MADE[key] = terms, measurement, made
     return _MADE[key][2]
 
 
@@ -222,19 +226,19 @@ def _parts(
 ) -> dict[str, Array]:
     model = document.model
     assert model is not None
-    values, found = model.values, {}
+    values, curves = model.values, {}
     size = model.energy if "columns" not in window else model.time
     n = 1 if size is None else size.size
     for name, parts in _executors(ground, document, **window).items():
         total = np.zeros(n)
         for sign, executor in parts:
             theta, fixed = (
-                np.array([values[one] for one in names], np.float64)
+                np.array([values[parameter] for parameter in names], np.float64)
                 for names in (executor.opt_param_names, executor.fixed_names)
             )
             total = total + sign * np.ravel(executor.run(theta, fixed))
-        found[name] = total
-    return found
+        curves[name] = total
+    return curves
 
 
 def chisqr_of(ground: Ground, document: Document) -> float:

@@ -86,16 +86,16 @@ class Ground:
 
     def check_cursor(self, cursor: tuple[int, int]) -> None:
         """Raises :class:`DataError` for a row or a column that the data do not have."""
-        for what, axis, at in (("time", self.time, cursor[0]), ("energy", self.energy, cursor[1])):
+        for name, axis, at in (("time", self.time, cursor[0]), ("energy", self.energy, cursor[1])):
             size = 1 if axis is None else axis.size
             if not 0 <= at < size:
-                raise DataError(f"{what}: {at} does not exist; give 0 to {size - 1}")
+                raise DataError(f"{name}: {at} does not exist; give 0 to {size - 1}")
 
     def check_paths(self, text: str) -> None:
         """Raises :class:`ModelError` where a text reads files outside of the folders that may be
         read; without `folders` all may."""
         for key, spot, path in self._named(text) if self.folders is not None else ():
-            if not any(path.is_relative_to(one) for one in self.folders or ()):
+            if not any(path.is_relative_to(folder) for folder in self.folders or ()):
                 raise ModelError(
                     f"<text>:{spot.line}: {key}: {spot.text!r} lies outside of the folder "
                     "that was opened; copy it beside the model file"
@@ -121,12 +121,12 @@ class Ground:
         source = self._source(text)
         if self.kind != "trace":
             try:
-                known = load_models(source)
+                models = load_models(source)
             except ModelError:
                 if some or any(map(partial(_loads, source), model_names(text))):
                     raise
-                known = {}
-            return {name: self.placed(one) for name, one in known.items()}
+                models = {}
+            return {name: self.placed(model) for name, model in models.items()}
         return {name: self.placed(load_time_model(source, name)) for name in model_names(text)}
 
     def placed(self, model: Model) -> Model:
@@ -149,12 +149,12 @@ class Ground:
     def measurement(self, document: Document) -> Measurement:
         """The data with the window and without what is excluded. Raises :class:`DataError`."""
         key = document.energy_limits, document.time_limits, document.excluded
-        found = self._windows.get(key)
-        if found is None:
+        measurement = self._windows.get(key)
+        if measurement is None:
             if len(self._windows) > 50:
                 self._windows.clear()
-            found = self._windows[key] = self._windowed(*key)
-        return found
+            measurement = self._windows[key] = self._windowed(*key)
+        return measurement
 
     def _windowed(self, energy: Limits, time: Limits, out: tuple[Range, ...]) -> Measurement:
         rows = columns = None
@@ -181,9 +181,9 @@ class Ground:
     def still(self, document: Document) -> Model:
         """The chosen model at rest, for one spectrum."""
         assert document.model is not None
-        found = document.model.at_rest()
-        found.time = None
-        return found
+        model = document.model.at_rest()
+        model.time = None
+        return model
 
     def at_row(self, document: Document) -> tuple[Model, Measurement]:
         """The chosen model at rest, and the spectrum at the cursor."""
@@ -225,21 +225,21 @@ def file_of(data: object, model: object) -> File:
     )
 
 
-def _file_of_measurement(given: Measurement, model: Model) -> File:
+def _file_of_measurement(measurement: Measurement, model: Model) -> File:
     """A file of the same data, noise and window."""
-    mask = None if given.keep is None else ~given.keep
+    mask = None if measurement.keep is None else ~measurement.keep
     file = File(
-        data=given.data, mask=mask, energy=model.energy, time=model.time, name=model.name,
-        labels=given.labels, units=given.units,
+        data=measurement.data, mask=mask, energy=model.energy, time=model.time, name=model.name,
+        labels=measurement.labels, units=measurement.units,
     )  # fmt: skip
-    if given.loss == "poisson":
-        file.set_noise("poisson", scale=given.loss_scale)
-    elif given.weight is not None:
-        file.set_noise("gaussian", sigma=1.0 / given.weight)
+    if measurement.loss == "poisson":
+        file.set_noise("poisson", scale=measurement.loss_scale)
+    elif measurement.weight is not None:
+        file.set_noise("gaussian", sigma=1.0 / measurement.weight)
     limits: dict[str, list[float]] = {}
     for name, axis, window in (
-        ("energy_limits", model.energy, given.columns),
-        ("time_limits", model.time, given.rows),
+        ("energy_limits", model.energy, measurement.columns),
+        ("time_limits", model.time, measurement.rows),
     ):
         if axis is not None and window is not None:
             part = axis[slice(*window)]
@@ -252,10 +252,10 @@ def _file_of_measurement(given: Measurement, model: Model) -> File:
 def limits_of(ground: Ground) -> tuple[Limits, Limits, tuple[Range, ...]]:
     """(energy, time) limits and excluded ranges that a file has."""
     data = ground.file
-    given = [(ground.last, *pair) for pair in data._excluded_ranges]
-    given += [("time", *pair) for pair in data._excluded_times]
+    ranges = [(ground.last, *pair) for pair in data._excluded_ranges]
+    ranges += [("time", *pair) for pair in data._excluded_times]
     out = list[Range]()
-    for name, low, high in given:  # a side that is open ends with the axis
+    for name, low, high in ranges:  # a side that is open ends with the axis
         ends = ground.axis(name).min(), ground.axis(name).max()
         out.append((name, float(max(low, ends[0])), float(min(high, ends[1]))))
     energy = _span(ground.energy, data.columns)

@@ -71,17 +71,17 @@ class Session:
     ) -> None:
         several = data.files if isinstance(data, Project) else data
         listed: list[Any] = list(several) if isinstance(several, (list, tuple)) else [several]
-        given: list[Any] = list(model) if isinstance(model, (list, tuple)) else [model]
-        given = given * len(listed) if len(given) == 1 else given
-        if not listed or len(given) != len(listed):
+        sources: list[Any] = list(model) if isinstance(model, (list, tuple)) else [model]
+        sources = sources * len(listed) if len(sources) == 1 else sources
+        if not listed or len(sources) != len(listed):
             raise DataError("a session takes some data, and one model or one for each of them")
         self.lock = RLock()
-        grounds = [Ground(file_of(*pair)) for pair in zip(listed, given, strict=True)]
+        grounds = [Ground(file_of(*pair)) for pair in zip(listed, sources, strict=True)]
         self.grounds = tuple(grounds)
         refuse_unlike(self.grounds)
         texts = []
-        for ground, one in zip(grounds, given, strict=True):
-            own, ground.folder = _text_of(ground, one)
+        for ground, source in zip(grounds, sources, strict=True):
+            own, ground.folder = _text_of(ground, source)
             texts.append(own)
         text = texts[0]
         names = list(grounds[0].models(text)) if text.strip() else []
@@ -92,7 +92,7 @@ class Session:
         for number, (ground, own) in enumerate(zip(grounds, texts, strict=True)):
             if number:
                 models = ground.models(own) if own.strip() else {}
-                values = {key: own_values(one) for key, one in models.items()}
+                values = {key: own_values(loaded) for key, loaded in models.items()}
                 others[number] = Other(*limits_of(ground), places(ground), values=values)
             ground.files, ground.folder = self.grounds, grounds[0].folder
         first = Document(
@@ -137,8 +137,8 @@ class Session:
         """The models that can be chosen."""
         if self._names is None:
             self._names = tuple(self.ground.models(self.text))
-        known, name = self._names, self.document.name
-        return known if name in known else (*known, name)
+        names, name = self._names, self.document.name
+        return names if name in names else (*names, name)
 
     def frame(self) -> Frame:
         """The model on all points of the data, and its components at the cursor."""
@@ -196,16 +196,16 @@ class Session:
     def open(self, folder: Path) -> None:
         """Restores the view of a session saved to this folder, if it is there, and its fit if it
         showed one. This is no step of undo."""
-        known = opened(folder, self.ground, self.text)
-        if known is None:
+        saved = opened(folder, self.ground, self.text)
+        if saved is None:
             return
-        document, is_fitted = known
+        document, is_fitted = saved
         if is_fitted:
-            what = "joint" if len(self.grounds) > 1 else "all"
-            result = fitted(self.ground, self.document, what).diagnose()
-            found = with_result(self.ground, self.document, result)
-            if found.text.strip() == document.text.strip():
-                document = replace(found, cursor=document.cursor)
+            scope = "joint" if len(self.grounds) > 1 else "all"
+            result = fitted(self.ground, self.document, scope).diagnose()
+            refitted = with_result(self.ground, self.document, result)
+            if refitted.text.strip() == document.text.strip():
+                document = replace(refitted, cursor=document.cursor)
         self._replace(document)
 
     def restore(self, document: Document) -> None:
@@ -337,7 +337,7 @@ def _text_of(ground: Ground, model: Given) -> tuple[str, Path]:
     """The text of a model, and the folder in which it names files."""
     models = ground.file.models
     if model is None:
-        return "\n".join(one.to_yaml() for one in models.values()), Path()
+        return "\n".join(loaded.to_yaml() for loaded in models.values()), Path()
     if isinstance(model, Model):
         return model.to_yaml(), Path()
     if isinstance(model, str) and model in models:

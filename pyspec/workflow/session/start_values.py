@@ -65,14 +65,14 @@ def entries_of(
         if op.domain == "ENERGY"
         else _of_time(ground, document, target)
     )
-    found = []
+    entries = []
     for number, name in enumerate(op.params):
         if number >= op.n_required and name not in values:
             continue
         if target is None and op.domain == "TIME" and ground.kind == "series":
             shared = "" if document.model is None else _onset(document.model)
             if name in op.linear or (name == "t0" and shared):
-                found.append((name, f'["{shared}"]' if name == "t0" else "{free: energy}"))
+                entries.append((name, f'["{shared}"]' if name == "t0" else "{free: energy}"))
                 continue
         unit = op.units[number] if number < len(op.units) else "?"
         value, low, high = begin(op, name, unit)
@@ -82,8 +82,8 @@ def entries_of(
         own = [number_text(value), str(name not in _HELD)]
         if (low, high) != (floor, ceiling):
             own += [number_text(low), number_text(high)]
-        found.append((name, f"[{', '.join(own)}]"))
-    return found
+        entries.append((name, f"[{', '.join(own)}]"))
+    return entries
 
 
 def _onset(model: Model) -> str:

@@ -25,19 +25,19 @@ STATE = "session.json"
 def folders_of(folder: Path) -> list[Path] | None:
     """The folders of the files of a saved session, one of them where it is one of a single file;
     None for a folder that holds none."""
-    found = _read(folder / STATE)
-    if found is None:
+    state = _read(folder / STATE)
+    if state is None:
         return None
-    names = found.get("files", ["."])
+    names = state.get("files", ["."])
     return [folder / str(name) for name in names] if isinstance(names, list) else None
 
 
 def opened(folder: Path, ground: Ground, text: str) -> tuple[Document, bool] | None:
     """(document, whether it is the result of a fit) of a saved session, if its models are still
     those of the job; None where there is none."""
-    found = _read(folder / STATE)
-    begun = found.get("begun") if isinstance(found, dict) else None
-    document = None if found is None else _document(found.get("document"), ground)
+    state = _read(folder / STATE)
+    begun = state.get("begun") if isinstance(state, dict) else None
+    document = None if state is None else _document(state.get("document"), ground)
     if document is None or text not in (begun, document.text):
         return None
     return document, begun is not None
@@ -53,7 +53,7 @@ def plain(document: Document) -> dict[str, object]:
         "time": document.time_limits,
         "excluded": document.excluded,
         "cursor": document.cursor,
-        "others": {str(number): _plain_other(one) for number, one in document.others.items()},
+        "others": {str(number): _plain_other(other) for number, other in document.others.items()},
     }
 
 
@@ -69,42 +69,42 @@ def _plain_other(other: Other) -> dict[str, object]:
 
 def write_state(document: Document, label: str, path: Path) -> None:
     """Writes where a session stands, so that it can be offered after a crash."""
-    known = {"when": datetime.now().isoformat(" ", "seconds"), "label": label}
+    state = {"when": datetime.now().isoformat(" ", "seconds"), "label": label}
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_text(path, json.dumps({**known, "document": plain(document)}))
+    write_text(path, json.dumps({**state, "document": plain(document)}))
 
 
 def read_state(path: Path, ground: Ground) -> tuple[str, str, Document] | None:
     """(when, label, document) of a session that was not saved; None without one that fits these
     data."""
-    found = _read(path)
-    document = None if found is None else _document(found.get("document"), ground)
-    if found is None or document is None:
+    state = _read(path)
+    document = None if state is None else _document(state.get("document"), ground)
+    if state is None or document is None:
         return None
-    return str(found.get("when")), str(found.get("label")), document
+    return str(state.get("when")), str(state.get("label")), document
 
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        state = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    return state if isinstance(state, dict) else None
 
 
-def _document(given: Any, ground: Ground) -> Document | None:
+def _document(fields: Any, ground: Ground) -> Document | None:
     """The document of which :func:`plain` made plain values; None for what is none."""
     try:
-        file = int(given.get("file", 0))
+        file = int(fields.get("file", 0))
         others = {
-            int(number): Other(**_seen(one), values=_values(one["values"]))
-            for number, one in given.get("others", {}).items()
+            int(number): Other(**_file_fields(other), values=_values(other["values"]))
+            for number, other in fields.get("others", {}).items()
         }
         if sorted([file, *others]) != list(range(len(ground.files))):
             return None
-        own = _seen(given)
+        own = _file_fields(fields)
         document = Document(
-            **own, text=str(given["text"]), name=str(given["name"]), file=file, others=others
+            **own, text=str(fields["text"]), name=str(fields["name"]), file=file, others=others
         )
         there = ground.files[file]
         there.check_paths(document.text)
@@ -118,21 +118,21 @@ def _document(given: Any, ground: Ground) -> Document | None:
     return document
 
 
-def _seen(given: Any) -> dict[str, Any]:
+def _file_fields(fields: Any) -> dict[str, Any]:
     """What is of one file."""
-    row, column = map(int, given["cursor"])
+    row, column = map(int, fields["cursor"])
     return {
-        "energy_limits": _pair(given["energy"]),
-        "time_limits": _pair(given["time"]),
-        "excluded": tuple((str(axis), float(a), float(b)) for axis, a, b in given["excluded"]),
+        "energy_limits": _pair(fields["energy"]),
+        "time_limits": _pair(fields["time"]),
+        "excluded": tuple((str(axis), float(a), float(b)) for axis, a, b in fields["excluded"]),
         "cursor": (row, column),
     }
 
 
-def _values(given: Any) -> dict[str, dict[str, float]]:
+def _values(models: Any) -> dict[str, dict[str, float]]:
     return {
         str(model): {str(name): float(value) for name, value in values.items()}
-        for model, values in given.items()
+        for model, values in models.items()
     }
 
 
@@ -148,9 +148,9 @@ def state_path(ground: Ground) -> Path:
     from hashlib import sha256
 
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    known = [str(Path(ground.file.path).resolve()), str(ground.data.shape)]
-    known += [
-        repr(one[[0, -1]].tolist()) for one in (ground.energy, ground.time) if one is not None
+    facts = [str(Path(ground.file.path).resolve()), str(ground.data.shape)]
+    facts += [
+        repr(axis[[0, -1]].tolist()) for axis in (ground.energy, ground.time) if axis is not None
     ]
-    name = sha256("\n".join(known).encode("utf-8", "surrogateescape")).hexdigest()[:20]
+    name = sha256("\n".join(facts).encode("utf-8", "surrogateescape")).hexdigest()[:20]
     return Path(base) / "pyspec" / "build" / f"{name}.json"

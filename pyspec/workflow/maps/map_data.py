@@ -68,29 +68,31 @@ class MapData:
         that workers hold or compute."""
         where = dict(zip(self.dims, place, strict=True))
         own = {name: array.isel(where).data for name, array in self.parts.items()}
-        return {name: one if name in self._held else unread(one) for name, one in own.items()}
+        return {name: array if name in self._held else unread(array) for name, array in own.items()}
 
     @cached_property
     def _held(self) -> frozenset[str]:
-        known = need("dask", "a map", "zarr").is_dask_collection
+        is_lazy = need("dask", "a map", "zarr").is_dask_collection
         arrays = {name: array.data for name, array in self.parts.items()}
-        return frozenset(name for name, one in arrays.items() if known(one) and is_held(one))
+        return frozenset(
+            name for name, array in arrays.items() if is_lazy(array) and is_held(array)
+        )
 
     def block_shape(self, n_spectra: int) -> tuple[int, ...]:
         """The shape of blocks of about so many spectra, of whole chunks of the data where they
         have some."""
         chunks = self.data.chunks
         first = [min(sizes[0], size) for sizes, size in zip(chunks or (), self.shape, strict=False)]
-        found = first or [1] * len(self.shape)
-        for axis in reversed(range(len(found))):
-            room = round(n_spectra / math.prod(found))
+        shape = first or [1] * len(self.shape)
+        for axis in reversed(range(len(shape))):
+            room = round(n_spectra / math.prod(shape))
             if room > 1:
-                found[axis] = min(self.shape[axis], found[axis] * room)
-        for axis in range(len(found)):
-            excess = math.prod(found) // n_spectra
+                shape[axis] = min(self.shape[axis], shape[axis] * room)
+        for axis in range(len(shape)):
+            excess = math.prod(shape) // n_spectra
             if excess > 4:  # one large chunk: several tasks read it
-                found[axis] = max(1, found[axis] // excess)
-        return tuple(found)
+                shape[axis] = max(1, shape[axis] // excess)
+        return tuple(shape)
 
     def blocks(self, shape: Sequence[int]) -> list[Block]:
         """All blocks of that shape, shorter ones at the ends."""
@@ -98,13 +100,13 @@ class MapData:
             [slice(begin, min(begin + step, size)) for begin in range(0, size, step)]
             for size, step in zip(self.shape, shape, strict=True)
         ]
-        numbers = itertools.product(*(range(len(one)) for one in ranges))
+        numbers = itertools.product(*(range(len(slices)) for slices in ranges))
         return list(zip(numbers, itertools.product(*ranges), strict=True))
 
     def named(self, place: Place) -> str:
         """A block as a person finds it in the data."""
         pairs = zip(self.dims, place, strict=True)
-        return ", ".join(f"{dim} {one.start}:{one.stop}" for dim, one in pairs)
+        return ", ".join(f"{dim} {extent.start}:{extent.stop}" for dim, extent in pairs)
 
 
 def map_array(data: xarray.DataArray | str | Path, energy: str | None) -> xarray.DataArray:
@@ -150,28 +152,28 @@ def _opened(path: Path) -> xarray.DataArray:
         need("zarr", "a map in a zarr store", "zarr")
         engine = "zarr"
     try:
-        found = xarray.open_dataset(path, chunks={}, engine=engine)
+        dataset = xarray.open_dataset(path, chunks={}, engine=engine)
     except Exception as error:
         raise DataError(f"{path} cannot be opened as a map: {one_line(error)}") from error
-    names = [str(name) for name in found.data_vars]
+    names = [str(name) for name in dataset.data_vars]
     if len(names) != 1:
         raise DataError(
             f"{path} holds {', '.join(names) or 'no variable'}; hand one over as "
             f"xarray.open_dataset({str(path)!r}, chunks={{}})['NAME']"
         )
-    return found[names[0]]
+    return dataset[names[0]]
 
 
-def check_size(given: object, energy: str | None, data: xarray.DataArray, store: Path) -> None:
+def check_size(source: object, energy: str | None, data: xarray.DataArray, store: Path) -> None:
     """Raises :class:`DataError` where the file of a map has another size than when it was opened:
     something writes to it."""
-    if not isinstance(given, (str, Path)):
+    if not isinstance(source, (str, Path)):
         return
-    now = map_array(given, energy)
+    now = map_array(source, energy)
     if now.shape != data.shape:
-        shown = [", ".join(f"{dim} {n}" for dim, n in one.sizes.items()) for one in (data, now)]
+        shown = [", ".join(f"{dim} {n}" for dim, n in array.sizes.items()) for array in (data, now)]
         raise DataError(
-            f"{given} changed while its map was fitted: it had {shown[0]}, and now {shown[1]}; "
+            f"{source} changed while its map was fitted: it had {shown[0]}, and now {shown[1]}; "
             f"{store} holds what it had then; fit it when it is complete, or a copy, to another "
             "store="
         )
@@ -189,25 +191,25 @@ def check_chunks(data: xarray.DataArray, on_cluster: bool) -> None:
 
 
 def alike(
-    given: xarray.DataArray, data: xarray.DataArray, what: str, along: tuple[Hashable, ...]
+    array: xarray.DataArray, data: xarray.DataArray, subject: str, along: tuple[Hashable, ...]
 ) -> xarray.DataArray:
     """A DataArray with the axes `along` of the map, repeated where it lacks one."""
     import xarray
 
     like = data if data.dims == along else data.isel({data.dims[-1]: 0}, drop=True)
-    unknown = [str(dim) for dim in given.dims if dim not in along]
+    unknown = [str(dim) for dim in array.dims if dim not in along]
     if unknown:
         raise DataError(
-            f"{what} has the axis {unknown[0]!r}, which the map lacks or {what} cannot have; it "
-            f"may have {', '.join(map(str, along))}"
+            f"{subject} has the axis {unknown[0]!r}, which the map lacks or {subject} cannot have; "
+            f"it may have {', '.join(map(str, along))}"
         )
     try:
-        xarray.align(given, like, join="exact", copy=False)
+        xarray.align(array, like, join="exact", copy=False)
     except ValueError as error:
         raise DataError(
-            f"{what} does not have the axes of the map, {dict(like.sizes)}: {one_line(error)}"
+            f"{subject} does not have the axes of the map, {dict(like.sizes)}: {one_line(error)}"
         ) from None
-    whole = given.broadcast_like(like).transpose(*along)
+    whole = array.broadcast_like(like).transpose(*along)
     return whole.chunk(dict(zip(along, like.chunks, strict=True))) if like.chunks else whole
 
 
@@ -223,15 +225,15 @@ def seed_parts(values: SeedValues, data: xarray.DataArray) -> dict[str, xarray.D
             "{'GLP_01_x0': starts}; a Dataset of them will do"
         )
     leading = tuple(data.dims[:-1])
-    found = {}
+    parts = {}
     for name in map(str, values.keys()):  # a Dataset too
-        one = values[name]
-        if not isinstance(one, xarray.DataArray):
-            if np.ndim(one) != 0:
+        seed = values[name]
+        if not isinstance(seed, xarray.DataArray):
+            if np.ndim(seed) != 0:
                 raise FitError(
                     f"seed_values of {name} have no axes; give a number, or an xarray.DataArray "
                     f"along {', '.join(map(str, leading))}"
                 )
-            one = xarray.DataArray(float(one))
-        found[f"seed {name}"] = alike(one, data, f"seed_values of {name}", leading)
-    return found
+            seed = xarray.DataArray(float(seed))
+        parts[f"seed {name}"] = alike(seed, data, f"seed_values of {name}", leading)
+    return parts
