@@ -96,10 +96,10 @@ def _one_of(
     command.add_argument(flag, help=help_text, **options)
 
 
-def _several(command: argparse.ArgumentParser, flag: str, metavar: str, what: str) -> None:
+def _several(command: argparse.ArgumentParser, flag: str, metavar: str, text: str) -> None:
     """An option that may be given more than once."""
     command.add_argument(
-        flag, action="append", default=[], metavar=metavar, help=f"{what}; repeatable"
+        flag, action="append", default=[], metavar=metavar, help=f"{text}; repeatable"
     )
 
 

@@ -25,25 +25,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = build_parser()
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        given = parser.parse_args(join_values(words))
+        args = parser.parse_args(join_values(words))
     except WrongArguments as wrong:
         if "--json" in words:
             command = next((word for word in words if not word.startswith("-")), None)
             Facts(error=wrong.message).show(command, WRONG)
         raise
-    if given.command is None:
+    if args.command is None:
         parser.print_help()
         return OK
-    given.facts = facts = Facts()
+    args.facts = facts = Facts()
     code = FAILED
     _write_out_letters()
     try:
-        printed = io.StringIO() if given.json else sys.stdout  # instead of words one JSON object
+        printed = io.StringIO() if args.json else sys.stdout  # instead of words one JSON object
         with warnings.catch_warnings(), redirect_stdout(printed):
-            if not given.traceback:
+            if not args.traceback:
                 warnings.showwarning = _show_warning
             # Each command has a module of its name, imported only where it is asked for.
-            code = import_module(f"pyspec.cli.commands.{given.command}").run(given)
+            code = import_module(f"pyspec.cli.commands.{args.command}").run(args)
     except KeyboardInterrupt:
         print("pyspec: interrupted", file=sys.stderr)
         code = INTERRUPTED
@@ -51,13 +51,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if reader_left(error):
             hush()
             return OK
-        if given.traceback:
+        if args.traceback:
             raise
-        facts["error"] = _words(error, given.command)
+        facts["error"] = _words(error, args.command)
         print(f"pyspec: {facts['error']}", file=sys.stderr)
-    if given.json:
+    if args.json:
         try:
-            facts.show(given.command, code)
+            facts.show(args.command, code)
         except OSError as error:
             hush()
             if not reader_left(error):
@@ -87,8 +87,8 @@ def _words(error: Exception, command: str) -> str:
     if isinstance(error, (PyspecError, OSError)):
         return for_fields(str(error)) if command == "fit" else for_flags(str(error))
     if isinstance(error, MemoryError):
-        what = f" ({error})" if str(error) else ""
-        return f"not enough memory{what}; take fewer points"
+        detail = f" ({error})" if str(error) else ""
+        return f"not enough memory{detail}; take fewer points"
     return (
         f"unexpected {type(error).__name__}: {error}\nThis is a mistake of pyspec; please report "
         f"what 'pyspec --traceback {command} ...' prints."

@@ -34,8 +34,8 @@ def check_folder(folder: Path) -> None:
     """Raises :class:`DataError` where the output cannot be a folder, before a fit is lost by it."""
     there = next((path for path in (folder, *folder.parents) if path.exists()), folder)
     if there.exists() and not there.is_dir():
-        what = "is" if there == folder else f"lies below {there}, which is"
-        raise DataError(f"{folder}: {what} a file; the output is a folder, name another one")
+        position = "is" if there == folder else f"lies below {there}, which is"
+        raise DataError(f"{folder}: {position} a file; the output is a folder, name another one")
     if not os.access(there, os.W_OK):
         raise DataError(f"{folder}: {there} cannot be written to; name another folder, -o DIR")
     missing = [path for path in (folder, *folder.parents) if not path.exists()]

@@ -22,8 +22,8 @@ class Facts(dict[str, object]):
 
     def show(self, command: str | None, exit_code: int) -> None:
         """Prints one JSON object: command, exit code, and what was found."""
-        found = {"command": command, "exit_code": exit_code, **self}
-        text = json.dumps(plain(found), indent=1, ensure_ascii=lacks_letters(), allow_nan=False)
+        facts = {"command": command, "exit_code": exit_code, **self}
+        text = json.dumps(plain(facts), indent=1, ensure_ascii=lacks_letters(), allow_nan=False)
         print(text, flush=True)
 
 
@@ -33,7 +33,7 @@ def lacks_letters() -> bool:
     return not encoding.lower().startswith("utf")
 
 
-def said(text: str) -> None:
+def print_now(text: str) -> None:
     """Prints at once. If the reader is gone (pyspec fit ... | head) or the disk of the output is
     full, nothing more is printed, and the command goes on: fits are still saved and drawn."""
     try:
@@ -62,13 +62,13 @@ def hush() -> None:
 def plain(value: object) -> object:
     """A value as JSON can hold it; NaN and infinities are null."""
     if isinstance(value, Mapping):
-        return {str(name): plain(one) for name, one in value.items()}
+        return {str(name): plain(entry) for name, entry in value.items()}
     if hasattr(value, "tolist"):  # an array of NumPy, or one number of it
         return plain(value.tolist())
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [plain(one) for one in value]
+        return [plain(entry) for entry in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

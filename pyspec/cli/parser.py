@@ -31,26 +31,28 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         unknown = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
         if unknown:
-            known = [one.strip(" '") for one in unknown[2].split(",")]
-            message += suggest(unknown[1], known)
+            choices = [choice.strip(" '") for choice in unknown[2].split(",")]
+            message += suggest(unknown[1], choices)
         stray = re.search(r"unrecognized arguments: (-\S+)", message)
         if stray and stray[1].startswith("--"):
-            message += self._meant(stray[1].partition("=")[0])
+            message += self._option_hint(stray[1].partition("=")[0])
         elif re.search(r"unrecognized arguments: [^-=]+$", message):
             message += "; a model of a file is chosen by --model NAME; see pyspec COMMAND --help"
         self.print_usage(sys.stderr)
         print(f"{self.prog}: error: {message}", file=sys.stderr)
         raise WrongArguments(message)
 
-    def _meant(self, word: str) -> str:
+    def _option_hint(self, word: str) -> str:
         """What was meant by an option that the command does not have."""
         nested = [a.choices for a in self._actions if isinstance(a.choices, dict)]
-        commands = {name: one for choices in nested for name, one in choices.items()}
-        given = next((word for word in self.words if word in commands), "")
-        with_it = [name for name, one in commands.items() if word in one._option_string_actions]
-        if given in with_it or (not given and with_it):
+        commands = {name: parser for choices in nested for name, parser in choices.items()}
+        command = next((word for word in self.words if word in commands), "")
+        with_it = [
+            name for name, parser in commands.items() if word in parser._option_string_actions
+        ]
+        if command in with_it or (not command and with_it):
             return "; write it behind the command"
         if with_it:
-            return f"; 'pyspec {given}' has no such option, 'pyspec {with_it[0]}' has"
-        known = [commands[given]] if given else commands.values()
-        return suggest(word, [flag for one in known for flag in one._option_string_actions])
+            return f"; 'pyspec {command}' has no such option, 'pyspec {with_it[0]}' has"
+        parsers = [commands[command]] if command else commands.values()
+        return suggest(word, [flag for parser in parsers for flag in parser._option_string_actions])

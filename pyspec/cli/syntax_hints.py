@@ -90,7 +90,7 @@ def _replaced(text: str, phrase: str, other: str) -> str:
 def for_flags(text: str) -> str:
     """The text with flags in place of keywords: ``--time ...`` for ``time=...``."""
     text = _CALL.sub(r"\1", text)
-    text = _COLUMNS.sub(lambda found: f"--columns {found[1].replace(',', '')}", text)
+    text = _COLUMNS.sub(lambda match: f"--columns {match[1].replace(',', '')}", text)
     for python, flags, _ in PHRASES:
         text = _replaced(text, python, flags)
     for name in READING:

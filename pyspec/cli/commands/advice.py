@@ -18,7 +18,7 @@ def after_fit(job: Job, result: Fit) -> list[str]:
     """A line for all that was unsure, and one with a command where the residual has structure."""
     lines = []
     if job.unsure:
-        words = "; ".join(f"{what} ({option})" for what, option in job.unsure.items())
+        words = "; ".join(f"{doubt} ({option})" for doubt, option in job.unsure.items())
         lines.append(f"Unsure from the start: {words}")
     off = missed(result)
     if off is None:
@@ -29,8 +29,8 @@ def after_fit(job: Job, result: Fit) -> list[str]:
             "The curve misses something, or the noise is no white one: look at the residual"
         )
     else:
-        what, command = tried
-        lines.append(f"The curve may miss something; {what}:\n\n  {command}\n")
+        advice, command = tried
+        lines.append(f"The curve may miss something; {advice}:\n\n  {command}\n")
     return lines
 
 
@@ -38,7 +38,7 @@ def _next_try(job: Job, result: Fit) -> tuple[str, str] | None:
     """What to try, and the command."""
     functions = [component.function for component in result.model.components]
     decays = functions.count("expFun")
-    peaks = sum(one.op.kind == "PEAK" for one in result.model.components)
+    peaks = sum(component.op.kind == "PEAK" for component in result.model.components)
     if job.model == "decays":
         if decays >= MAX_DECAYS:
             return None

@@ -34,8 +34,12 @@ def client_of(scheduler: str | None, workers: int | None) -> Iterator[object]:
             refuse_many("--workers", workers or 1)
         except FitError as error:
             raise FlagError(str(error).replace("=", " ", 1)) from None
-        given = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
-        with LocalCluster(**given) as local, Client(local) as client:
+        options = {
+            "n_workers": workers,
+            "threads_per_worker": 1,
+            "dashboard_address": "127.0.0.1:0",
+        }
+        with LocalCluster(**options) as local, Client(local) as client:
             yield client
         return
     try:
@@ -47,9 +51,9 @@ def client_of(scheduler: str | None, workers: int | None) -> Iterator[object]:
         try:
             client.wait_for_workers(workers or 1, timeout=PATIENCE)
         except TimeoutError:
-            found = len(client.nthreads())
+            count = len(client.nthreads())
             raise FlagError(
-                f"--scheduler {scheduler}: {found} workers after {PATIENCE} s, not {workers or 1}; "
+                f"--scheduler {scheduler}: {count} workers after {PATIENCE} s, not {workers or 1}; "
                 "start more: dask worker ADDRESS"
             ) from None
         yield client

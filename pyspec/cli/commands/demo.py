@@ -29,14 +29,14 @@ PULL = "pull: (fit - truth) / standard error; of good errors two thirds lie betw
 LABELS = {"energy": "kinetic energy (eV)", "time": "delay (ps)"}
 
 
-def run(given: Namespace) -> int:
+def run(args: Namespace) -> int:
     """Runs the demo and writes its files; returns the exit code.
 
     After Ctrl-C the files hold the best point so far; KeyboardInterrupt is raised at the end.
     """
-    task, output = problem("demo"), given.output
+    task, output = problem("demo"), args.output
     try:
-        backend = backend_name(given.backend)
+        backend = backend_name(args.backend)
     except PyspecError as error:
         raise FlagError(f"--backend: {error}") from error
     check_folder(output)
@@ -51,14 +51,14 @@ def run(given: Namespace) -> int:
     )
     project = Project(path=output, name="demo", backend=backend, show_output=False)
     file = File(
-        project, name="simulated doublet", data=task.data(given.seed), energy=task.energy,
+        project, name="simulated doublet", data=task.data(args.seed), energy=task.energy,
         time=task.time, labels=LABELS,
     )  # fmt: skip
     file.load_model("models.yaml", "doublet")
     for name, decay in task.moves.items():
         file.add_time_dependence("doublet", name, "models_time.yaml", decay.name)
     print(f"Fitting {len(file.models['doublet'].opt_param_names)} free parameters ...", flush=True)
-    result = file.fit_2d("doublet", seed_source="model", progress=not given.quiet)
+    result = file.fit_2d("doublet", seed_source="model", progress=not args.quiet)
     truth = task.model(start=False).values
     lines: list[dict[str, Any]] = [
         {"name": row.name, "truth": truth[row.name], "start": row.init, "value": row.value,
@@ -67,13 +67,13 @@ def run(given: Namespace) -> int:
         for row in result.table if row.kind != "fixed"
     ]  # fmt: skip
     rows = [["parameter", "truth", "start", "fit", "± 1 s.e.", "pull"]]
-    for one in lines:
-        digits = 4 if not one["stderr"] else max(1 - math.floor(math.log10(one["stderr"])), 0)
-        start = "tied" if one["kind"] == "expr" else f"{one['start']:.4g}"
-        numbers = [f"{one['value']:.{digits}f}", f"{one['stderr'] or math.nan:.{digits}f}"]
-        rows.append([one["name"], f"{one['truth']:g}", start, *numbers, f"{one['pull']:+.2f}"])
+    for line in lines:
+        digits = 4 if not line["stderr"] else max(1 - math.floor(math.log10(line["stderr"])), 0)
+        start = "tied" if line["kind"] == "expr" else f"{line['start']:.4g}"
+        numbers = [f"{line['value']:.{digits}f}", f"{line['stderr'] or math.nan:.{digits}f}"]
+        rows.append([line["name"], f"{line['truth']:g}", start, *numbers, f"{line['pull']:+.2f}"])
     table = text_table(rows, align="<>>>>>")
-    given.facts.update(result=plain_result(result), folder=output, truth=lines)
+    args.facts.update(result=plain_result(result), folder=output, truth=lines)
     state = "converged" if result.success else "did NOT converge"
     summary = (
         f"{result.method} on the {result.backend} backend {state}: {result.nfev} evaluations of "
@@ -86,7 +86,9 @@ def run(given: Namespace) -> int:
     with as_remark("picture"):
         file.plot_fit(save_path=output / "demo.png", dpi=130)
     notes = [*summary.split("\n"), PULL]
-    notes += [f"{one['name']}: truth {one['truth']:g}, pull {one['pull']:+.2f}" for one in lines]
+    notes += [
+        f"{line['name']}: truth {line['truth']:g}, pull {line['pull']:+.2f}" for line in lines
+    ]
     report(result, output / "report.html", title="pyspec demo", notes=notes)
     names = ("demo.png", "report.html", "report.txt", "models.yaml", "models_time.yaml")
     written = [name for name in names if (output / name).exists()]
@@ -95,13 +97,13 @@ def run(given: Namespace) -> int:
         raise KeyboardInterrupt
     if not result.success:
         raise FitError(f"the demo's fit did not converge: {result.message}")
-    for one in lines:
-        if not abs(one["pull"]) <= MAX_PULL:
+    for line in lines:
+        if not abs(line["pull"]) <= MAX_PULL:
             raise FitError(
-                f"the demo's fit missed the truth: {one['name']} = {one['value']:g} ± "
-                f"{one['stderr']} against {one['truth']:g}"
+                f"the demo's fit missed the truth: {line['name']} = {line['value']:g} ± "
+                f"{line['stderr']} against {line['truth']:g}"
             )
-    worst = max(abs(one["pull"]) for one in lines)
+    worst = max(abs(line["pull"]) for line in lines)
     print(f"Every parameter lies within {worst:.2f} standard errors of the truth.")
     print(f"Open {output / 'report.html'} in a browser to see all of it on one page.")
     return 0

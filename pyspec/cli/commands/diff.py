@@ -10,20 +10,20 @@ from pyspec.ir import GraphIR, build_graph, diff
 from pyspec.passes import run as run_passes
 
 
-def run(given: Namespace) -> int:
+def run(args: Namespace) -> int:
     """Prints the differences, with ``--after`` those behind that pass; returns the exit code."""
-    behind = None if given.after is None else passes_behind(given.after)
+    behind = None if args.after is None else passes_behind(args.after)
 
     def graph_of(path: Path, name: str | None) -> GraphIR:
-        model = chosen_model(path, name, given.dynamics, given.profile)
+        model = chosen_model(path, name, args.dynamics, args.profile)
         give_axes(model)
         graph = build_graph(model)
         return graph if behind is None else run_passes(graph, behind)[0]
 
-    before, now = graph_of(given.old, given.model), graph_of(given.new, given.other or given.model)
+    before, now = graph_of(args.old, args.model), graph_of(args.new, args.other or args.model)
     lines = diff(before, now)
     one_plan = before.structure == now.structure
-    given.facts.update(equal=not lines, same_structure=one_plan, differences=lines)
+    args.facts.update(equal=not lines, same_structure=one_plan, differences=lines)
     for line in lines:
         print(line)
     if not lines:

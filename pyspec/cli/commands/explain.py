@@ -28,14 +28,14 @@ from pyspec.plan import pack
 from pyspec.plot.figures.graph import check_picture, save_picture
 
 
-def run(given: Namespace) -> int:
+def run(args: Namespace) -> int:
     """Prints one model; returns the exit code. ``--after`` names a pass: the graph is printed, and
     drawn into the picture, as it leaves it."""
-    last, picture, facts = given.after, given.picture, given.facts
+    last, picture, facts = args.after, args.picture, args.facts
     if picture is not None:
         check_picture(picture)
     behind = frozenset[str]() if last is None else passes_behind(last)
-    model = chosen_model(given.path, given.model, given.dynamics, given.profile)
+    model = chosen_model(args.path, args.model, args.dynamics, args.profile)
     facts.update(model_facts(model))
     print(f"{model.name}, {model.where}\n")
     for part in (_components(model), _moves(model), _parameters(model), _order(model)):
@@ -43,32 +43,32 @@ def run(given: Namespace) -> int:
             print(f"{part}\n")
     print(_functions(model))
     asked = ("graph", "plan", "jacobian", "linear", "passes", "nodes", "memory")
-    if not (picture or last or any(getattr(given, name) for name in asked)):
+    if not (picture or last or any(getattr(args, name) for name in asked)):
         return 0
     give_axes(model)
     built = build_graph(model)
     left = built if last is None else run_passes(built, behind)[0]
     facts["graph"] = built.as_dict()
-    if given.jacobian:
+    if args.jacobian:
         print(f"\n{jacobian_text(model)}")
-    if given.linear:
+    if args.linear:
         print(f"\n{linear_text(model)}")
-        found = linear_parameters(built)
-        facts["linear"] = {"names": found.names, "against": found.against}
-    if given.graph:
+        linear = linear_parameters(built)
+        facts["linear"] = {"names": linear.names, "against": linear.against}
+    if args.graph:
         print(f"\nGraph, on axes of a few points:\n\n{print_graph(built)}")
-    if given.passes or last is not None:
+    if args.passes or last is not None:
         print(f"\n{passes_text(built, behind)}")
     if last is not None:
         print(f"\nGraph after {last}:\n\n{print_graph(left)}")
     if picture is not None:
         print(f"\nPicture of the graph: {save_picture(left, picture)}")
         facts["picture"] = picture
-    if given.plan:
+    if args.plan:
         print(f"\n{plan_text(model)}")
-    if given.nodes:
+    if args.nodes:
         print(f"\n{nodes_text(model)}")
-    if given.memory:
+    if args.memory:
         print(f"\n{memory_text(model)}")
     return 0
 
@@ -86,7 +86,7 @@ def _components(model: Model) -> str:
             why = "a registered function" if op.own is None else "it sums over the energies"
             shown += f";  runs in NumPy: {why}"
         if op.spectrum_fed:
-            shown += ";  S = " + " + ".join(one.name for one in model.components[index + 1 :])
+            shown += ";  S = " + " + ".join(below.name for below in model.components[index + 1 :])
         if op.kind == "SPECTRUM_FED" and any(p.scope == "project" for p in component.parameters):
             shown += ";  shared: times the mean step of each file over that of the first"
         rows.append([component.name, op.kind.lower().replace("_", "-"), shown])
@@ -102,12 +102,12 @@ def _moves(model: Model) -> str:
         if par.profile is not None:
             terms = " + ".join(_short(part, par.profile.target) for part in par.profile.components)
             lines.append(f"  {name}(aux) = {name} + {terms}")
-    known = model.parameters
+    parameters = model.parameters
     follow = [
         f"  {par.name} moves with {', '.join(names)}"
         for par in model.resolution_order()
         if par.formula is not None
-        and (names := [name for name in par.formula.names if movers(name, known)])
+        and (names := [name for name in par.formula.names if movers(name, parameters)])
     ]
     return "\n".join(["What moves", *lines, *follow]) if lines else ""
 
@@ -186,8 +186,8 @@ def jacobian_text(model: Model) -> str:
     rows = [["column", "class", "form", "reason"]]
     rows += [[column.name, column.kind, column.form, column.reason] for column in columns]
     words = {word for column in columns for word in (column.kind, *column.form.split(", "))}
-    known = _CLASSES | FORMS | MARKS
-    legend = [f"  {word}: {text}" for word, text in known.items() if word in words]
+    meanings = _CLASSES | FORMS | MARKS
+    legend = [f"  {word}: {text}" for word, text in meanings.items() if word in words]
     return f"Jacobian, {len(columns)} columns\n" + "\n".join(
         [text_table(rows, "<<<<"), "", *legend]
     )
@@ -201,15 +201,15 @@ def linear_text(model: Model) -> str:
             f"Linear parameters: {', '.join(free)}, free along an axis, are solved for in every "
             "fit; no others are"
         )
-    found = linear_parameters(build_graph(model))
+    linear = linear_parameters(build_graph(model))
     rows = [["parameter", "", "why not"]]
     rows += [
-        [name, "linear" if name in found.names else "", found.against.get(name, "")]
+        [name, "linear" if name in linear.names else "", linear.against.get(name, "")]
         for name in model.opt_param_names
     ]
     if len(rows) == 1:
         return "Linear parameters: no parameter is free"
-    title = f"Linear parameters, {len(found.names)} of {len(rows) - 1}: a fit can eliminate them"
+    title = f"Linear parameters, {len(linear.names)} of {len(rows) - 1}: a fit can eliminate them"
     return f"{title} (linear='eliminate')\n{text_table(rows, '<<<')}"
 
 
@@ -220,7 +220,9 @@ def passes_text(graph: GraphIR, without: Collection[str] = ()) -> str:
     called = dict.fromkeys(node.function_name for node in graph.nodes if node.function_name)
     own = [op_of(name).own for name in called]
     lines += [
-        f"  {absorbed(one)}" for one in own if isinstance(one, Definition) and one.is_compiled
+        f"  {absorbed(definition)}"
+        for definition in own
+        if isinstance(definition, Definition) and definition.is_compiled
     ]
     if len(lines) > len(report):
         lines.insert(len(report), "absorb: programs of formulas")

@@ -61,10 +61,10 @@ def memory_text(model: Model) -> str:
 def work_phases(executor: CompiledExecutor) -> tuple[dict[str, int], int]:
     """Bytes of each phase of a thread's work memory, with derivatives, and of all: phases that are
     not there at the same time lie over one another."""
-    found = np.zeros(len(PHASES), np.int64)
+    sizes = np.zeros(len(PHASES), np.int64)
     problem = executor.problem.ctypes.data
-    size = LIBRARY.pyspec_work_phases(executor.packed.address, problem, 1, address(found))
-    return {name: int(found[CONSTANTS[name]]) for name in PHASES}, int(size)
+    size = LIBRARY.pyspec_work_phases(executor.packed.address, problem, 1, address(sizes))
+    return {name: int(sizes[CONSTANTS[name]]) for name in PHASES}, int(size)
 
 
 def _work_text(executor: CompiledExecutor) -> str:
@@ -84,7 +84,7 @@ def _planner_text(model: Model) -> str:
     graph, _, _ = run(build_graph(model))
     choices = planned(graph)
     rows = [["order", "fit", "in place", "spectra", *choices[0].registers]]
-    for choice, spectra, registers in sorted(choices, key=lambda one: one.choice != Choice()):
+    for choice, spectra, registers in sorted(choices, key=lambda entry: entry.choice != Choice()):
         place = "yes" if choice.in_place else "no"
         counts = [str(spectra), *map(str, registers.values())]
         rows.append([choice.order, choice.fit, place, *counts])
@@ -105,9 +105,9 @@ def axis_rows(executor: CompiledExecutor) -> list[int]:
 
 def prepared_size(executor: CompiledExecutor) -> int:
     """Bytes that are prepared once for a theta, with slopes."""
-    what = CONSTANTS["PREPARE_SLOPES"]
+    slopes = CONSTANTS["PREPARE_SLOPES"]
     problem = executor.problem.ctypes.data
-    return int(LIBRARY.pyspec_prepared_size(executor.packed.address, problem, what))
+    return int(LIBRARY.pyspec_prepared_size(executor.packed.address, problem, slopes))
 
 
 def span_size(executor: CompiledExecutor) -> int:

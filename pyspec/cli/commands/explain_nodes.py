@@ -33,23 +33,23 @@ def nodes_text(model: Model) -> str:
 
 def _expressions(plan: ScheduledPlan) -> list[str]:
     """The programs of expressions, for the stack machine."""
-    found = []
+    programs = []
     for k, row in enumerate(plan.expr_target_rows.tolist()):
         code = plan.expr_code[plan.expr_indptr[k] : plan.expr_indptr[k + 1]]
         text = disassemble(code, plan.row_names)
-        found.append(f"Program of {plan.row_names[row]}\n{_indented(text)}")
-    return found
+        programs.append(f"Program of {plan.row_names[row]}\n{_indented(text)}")
+    return programs
 
 
 def _formulas(plan: ScheduledPlan) -> list[str]:
     """The programs of functions by formula, over registers; of kernels their shapes."""
-    found = []
+    programs = []
     for op in map(op_of, plan.formulas):
         if isinstance(op.own, Definition):
             words = op.own.program(op.own.value)
             text = listing(words, op.own.params, (op.own.axis, *op.own.inputs))
-            found.append(f"Program of {op.name}\n{_indented(text)}")
-    return found
+            programs.append(f"Program of {op.name}\n{_indented(text)}")
+    return programs
 
 
 def _indented(text: str) -> str:

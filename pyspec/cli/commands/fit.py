@@ -19,7 +19,7 @@ from pyspec.cli.folder import check_folder, leaves, left_of_earlier
 from pyspec.cli.jobs.fields import FlagError
 from pyspec.cli.jobs.job import JOB_TYPES, Job, read_job
 from pyspec.cli.jobs.loader import file_of, load_data
-from pyspec.cli.json_output import data_facts, model_facts, said
+from pyspec.cli.json_output import data_facts, model_facts, print_now
 from pyspec.cli.shell import word
 from pyspec.cli.syntax_hints import for_fields, in_fields
 from pyspec.errors import FitError, PyspecError, suggest
@@ -37,21 +37,21 @@ from pyspec.workflow.fitting.defaults import When, begun, check_mean, rows_of_sp
 WITH_BASELINE = ("baseline", "2d", "slices")
 
 
-def run(given: Namespace) -> int:
+def run(args: Namespace) -> int:
     """Runs one job, or those of a folder; returns the exit code."""
     from pyspec.cli.commands.fit_many import jobs_of, run_many
 
-    jobs = jobs_of(given.jobs)
-    if len(jobs) == 1 and jobs[0] in (given.jobs[0], given.jobs[0] / "job.yaml"):
-        given.job = jobs[0]
-        return run_one(given)
-    return run_many(given, jobs, partial(_fit_job, given))
+    jobs = jobs_of(args.jobs)
+    if len(jobs) == 1 and jobs[0] in (args.jobs[0], args.jobs[0] / "job.yaml"):
+        args.job = jobs[0]
+        return run_one(args)
+    return run_many(args, jobs, partial(_fit_job, args))
 
 
-def _fit_job(given: Namespace, path: Path, hold: Hold) -> tuple[Job, Fit]:
+def _fit_job(args: Namespace, path: Path, hold: Hold) -> tuple[Job, Fit]:
     """One job of several and its fit, which is not written."""
     job = read_job(path)
-    _override(job, given)
+    _override(job, args)
     job.fit.progress = False
     dataset = load_data(job)
     kind = _kind(job, dataset)
@@ -62,18 +62,20 @@ def _fit_job(given: Namespace, path: Path, hold: Hold) -> tuple[Job, Fit]:
     return job, _fits(job, file, file.select_model().name, kind, hold, None)[-1]
 
 
-def run_one(given: Namespace) -> int:
+def run_one(args: Namespace) -> int:
     """Runs one job; returns the exit code, for a signal 128 and its number. Arguments such as
     `output` and `method` go before what the job says."""
-    job, facts = read_job(given.job), given.facts
-    if given.output is not None:
-        job.folder = given.output
+    job, facts = read_job(args.job), args.facts
+    if args.output is not None:
+        job.folder = args.output
     elif leaves(job.folder, job.path.parent):
         facts["outside"] = job.folder.resolve()
-        said(f"The output goes to {job.folder.resolve()}, which is outside of the job's folder.")
-    _override(job, given)
+        print_now(
+            f"The output goes to {job.folder.resolve()}, which is outside of the job's folder."
+        )
+    _override(job, args)
     check_folder(job.folder)
-    say: Callable[[str], None] = (lambda text: None) if given.quiet else said
+    say: Callable[[str], None] = (lambda text: None) if args.quiet else print_now
     dataset = load_data(job)
     say(for_fields(dataset.describe()))
     kind = _kind(job, dataset)
@@ -81,15 +83,17 @@ def run_one(given: Namespace) -> int:
     file = file_of(job, dataset)
     model = file.select_model()
     _check_means(job, file, kind)
-    if given.check:
+    if args.check:
         with _said_of_fit(job):
             model = begun(file, model.name, kind, _when(job), job.fit.options.get("backend"))
         facts.update(data=data_facts(dataset, for_fields), type=kind, **model_facts(model))
-        said(f"\n{model.describe()}\n\n{given.job}: all is well; without --check this is fitted")
+        print_now(
+            f"\n{model.describe()}\n\n{args.job}: all is well; without --check this is fitted"
+        )
         return 0
     say(f"\nFitting {_TITLES[kind]} ...")
-    _check_sharing(job, given, kind)
-    shares = (given.scheduler, given.workers) if kind == "2d" else (None, None)
+    _check_sharing(job, args, kind)
+    shares = (args.scheduler, args.workers) if kind == "2d" else (None, None)
     # What was fitted is written, whenever a signal comes.
     with client_of(*shares) as client, Hold() as hold:
         with _said_of_fit(job):
@@ -98,20 +102,22 @@ def run_one(given: Namespace) -> int:
         facts["results"] = [plain_result(result) for result in told]
         output = Output(job.folder)
         is_saved = output.save(job, results, told)
-        said(f"\n{for_fields(str(last))}\n")
+        print_now(f"\n{for_fields(str(last))}\n")
         output.draw(job, dataset, told)
         written = output.written
         if written:
-            said(f"Written to {job.folder}: {', '.join(written)}")
+            print_now(f"Written to {job.folder}: {', '.join(written)}")
         for line in after_fit(job, last):
-            said(line)
+            print_now(line)
         older = left_of_earlier(job.folder, written)
         if older:
-            said(f"Of an earlier fit, not of this one: {', '.join(older)}; remove what is old")
+            print_now(f"Of an earlier fit, not of this one: {', '.join(older)}; remove what is old")
         if last.interrupted:
-            said("Interrupted: this is the best point so far, and marked as such in these files.")
+            print_now(
+                "Interrupted: this is the best point so far, and marked as such in these files."
+            )
             if last.fit_type == "baseline" != kind:
-                said(f"Not begun: the fit of {_TITLES[kind]}.")
+                print_now(f"Not begun: the fit of {_TITLES[kind]}.")
         facts.update(folder=job.folder, written=written, unwritten=output.unwritten, older=older)
         code = _exit_code(results, say) or (OK if is_saved else FAILED)
     return hold.exit_code or code
@@ -126,7 +132,7 @@ def _said_of_fit(job: Job) -> Iterator[None]:
         raise job.fields.wrong("fit", for_fields(str(error))) from error
 
 
-def _override(job: Job, given: Namespace) -> None:
+def _override(job: Job, args: Namespace) -> None:
     """What the command line says, in place of the job's, refused before data are read."""
     kinds: dict[str, Callable[[str], str]] = {
         "method": canonical_method,
@@ -134,21 +140,21 @@ def _override(job: Job, given: Namespace) -> None:
         "linear": checked_linear,
     }
     for name, check in kinds.items():
-        value = getattr(given, name)
+        value = getattr(args, name)
         if value is not None:
             try:
                 job.fit.options[name] = check(value)
             except PyspecError as error:
                 raise FlagError(f"--{name}: {error}") from error
-    if given.type is not None:
-        if given.type not in JOB_TYPES:
-            known = ", ".join(JOB_TYPES)
-            hint = suggest(given.type, list(JOB_TYPES))
-            raise FlagError(f"--type must be one of {known}, not {given.type!r}{hint}")
-        job.fit.type = given.type
-        job.fit.spectrum = job.fit.spectrum if given.type == "spectrum" else None
-        job.fit.workers = job.fit.workers if given.type == "slices" else None
-    job.fit.progress &= not given.quiet
+    if args.type is not None:
+        if args.type not in JOB_TYPES:
+            types = ", ".join(JOB_TYPES)
+            hint = suggest(args.type, list(JOB_TYPES))
+            raise FlagError(f"--type must be one of {types}, not {args.type!r}{hint}")
+        job.fit.type = args.type
+        job.fit.spectrum = job.fit.spectrum if args.type == "spectrum" else None
+        job.fit.workers = job.fit.workers if args.type == "slices" else None
+    job.fit.progress &= not args.quiet
 
 
 _TITLES = {
@@ -194,13 +200,13 @@ def _kind_of_line(job: Job, dataset: Dataset) -> str:
         )
     other = axis.split()[1]
     limits = job.energy_limits if other == "energy" else job.time_limits
-    for field, given, say in (
+    for field, value, say in (
         ("fit", job.fit.spectrum, "leave 'spectrum:' out"),
         ("limits", limits, f"leave '{other}:' out"),
         ("baseline", job.baseline, "leave it out"),
         ("dynamics", job.dynamics or None, f"{moves}: leave it out"),
     ):
-        if given is not None:
+        if value is not None:
             raise job.fields.wrong(field, f"the data are one {kind}; {say}")
     return kind
 
@@ -216,13 +222,13 @@ def _check_workers(job: Job, kind: str) -> None:
         )
 
 
-def _check_sharing(job: Job, given: Namespace, kind: str) -> None:
+def _check_sharing(job: Job, args: Namespace, kind: str) -> None:
     """Raises :class:`FlagError` where the fits of this kind share nothing; slices take workers."""
-    if kind == "slices" and given.scheduler is None:
-        job.fit.workers = given.workers or job.fit.workers
-    elif kind != "2d" and (given.scheduler or given.workers):
-        flag = "--scheduler" if given.scheduler else "--workers"
-        others = "" if given.scheduler else " and of type slices"
+    if kind == "slices" and args.scheduler is None:
+        job.fit.workers = args.workers or job.fit.workers
+    elif kind != "2d" and (args.scheduler or args.workers):
+        flag = "--scheduler" if args.scheduler else "--workers"
+        others = "" if args.scheduler else " and of type slices"
         raise FlagError(f"{flag} is for fits of type 2d{others}; this one is of type {kind}")
 
 
@@ -246,19 +252,19 @@ def _when(job: Job) -> When:
 def _fits(job: Job, file: File, name: str, kind: str, hold: Hold, client: object) -> list[Fit]:
     """The fits of a job: a baseline first where there is one, its values start the next. `hold`
     marks them where a signal comes, `client` shares those of all times."""
-    found: list[Fit] = []
+    fits: list[Fit] = []
     options = {"progress": job.fit.progress, **job.fit.options}
     if job.baseline is not None and kind in WITH_BASELINE:
-        found.append(hold.mark(file.fit_baseline(name, **options)))
-        if kind == "baseline" or found[-1].interrupted:
-            return found
+        fits.append(hold.mark(file.fit_baseline(name, **options)))
+        if kind == "baseline" or fits[-1].interrupted:
+            return fits
     try:
-        found.append(hold.mark(_fit_main(job, file, name, kind, options, client)))
+        fits.append(hold.mark(_fit_main(job, file, name, kind, options, client)))
     except KeyboardInterrupt:
-        if hold.insists or not found:
+        if hold.insists or not fits:
             raise
-        found[-1].interrupted = True  # the baseline is whole; the next fit has no point yet
-    return found
+        fits[-1].interrupted = True  # the baseline is whole; the next fit has no point yet
+    return fits
 
 
 def _fit_main(
@@ -280,7 +286,7 @@ def _exit_code(results: Sequence[Fit], say: Callable[[str], None]) -> int:
     for result in results:
         done = bool(np.all(result.success))
         if not done:
-            what = result.message if isinstance(result, FitResult) else "not every slice converged"
-            say(what if what.startswith("Converged") else f"The fit did not converge: {what}")
+            text = result.message if isinstance(result, FitResult) else "not every slice converged"
+            say(text if text.startswith("Converged") else f"The fit did not converge: {text}")
             return NOT_CONVERGED
     return 0

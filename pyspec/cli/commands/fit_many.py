@@ -13,7 +13,7 @@ from pyspec.cli.dispatch import FAILED, INTERRUPTED, NOT_CONVERGED, OK
 from pyspec.cli.folder import check_folder
 from pyspec.cli.jobs.fields import FlagError
 from pyspec.cli.jobs.job import Job
-from pyspec.cli.json_output import said
+from pyspec.cli.json_output import print_now
 from pyspec.cli.table import table
 from pyspec.errors import PyspecError
 from pyspec.fit.findings.verdict import GOOD, missed, verdict_of
@@ -25,7 +25,7 @@ from pyspec.plot.reports.thumbnails import Small, small_page
 
 
 @dataclass
-class _Done:
+class _Outcome:
     """One job of several: its result, or why there is none."""
 
     name: str
@@ -47,10 +47,10 @@ class _Done:
 
 def jobs_of(paths: Sequence[Path]) -> list[Path]:
     """The job files that these paths name, those of a folder and the folders in it."""
-    found: list[Path] = []
+    jobs: list[Path] = []
     for path in paths:
         if not path.is_dir():
-            found.append(path)
+            jobs.append(path)
             continue
         own = path / "job.yaml"
         inside = [own] if own.is_file() else sorted(path.glob("*/job.yaml"))
@@ -59,89 +59,96 @@ def jobs_of(paths: Sequence[Path]) -> list[Path]:
                 f"{path}: is a folder without a job; write: pyspec new {path} DATA, or name a "
                 "job.yaml"
             )
-        found += inside
-    return found
+        jobs += inside
+    return jobs
 
 
 def run_many(
-    given: Namespace, jobs: Sequence[Path], fit_job: Callable[[Path, Hold], tuple[Job, Fit]]
+    args: Namespace, jobs: Sequence[Path], fit_job: Callable[[Path, Hold], tuple[Job, Fit]]
 ) -> int:
     """Fits all jobs, one after the other, with `fit_job`, and writes what came out; returns the
     exit code."""
-    home = given.jobs[0] if given.jobs[0].is_dir() else Path()
-    folder = given.output or home / "results"
+    home = args.jobs[0] if args.jobs[0].is_dir() else Path()
+    folder = args.output or home / "results"
     check_folder(folder)
-    done: list[_Done] = []
+    done: list[_Outcome] = []
     with Hold() as hold:
         for path in jobs:
             name = path.parent.name or path.stem
             try:
                 job, result = fit_job(path, hold)
-                done.append(_Done(name, result, advice=after_fit(job, result)))
+                done.append(_Outcome(name, result, advice=after_fit(job, result)))
             except PyspecError as error:
-                done.append(_Done(name, error=str(error).splitlines()[0]))
+                done.append(_Outcome(name, error=str(error).splitlines()[0]))
             except KeyboardInterrupt:
-                said("Interrupted: what was fitted is written.")
+                print_now("Interrupted: what was fitted is written.")
                 break
         written = _written(folder, done)
-    rows = [_row(one) for one in sorted(done, key=lambda one: one.state == GOOD)]
-    said(table(("data", "state", "reduced χ²", "alike", "evaluations", "what"), rows))
-    said("; ".join(f"{n} {state}" for state, n in Counter(one.state for one in done).items()))
-    said(f"\nWritten to {folder}: {', '.join(written)}")
-    bad = [one.name for one in done if one.result is None]
-    given.facts.update(folder=folder, written=written, failed=bad)
-    given.facts["results"] = [
+    rows = [_row(outcome) for outcome in sorted(done, key=lambda outcome: outcome.state == GOOD)]
+    print_now(table(("data", "state", "reduced χ²", "alike", "evaluations", "what"), rows))
+    print_now(
+        "; ".join(f"{n} {state}" for state, n in Counter(outcome.state for outcome in done).items())
+    )
+    print_now(f"\nWritten to {folder}: {', '.join(written)}")
+    bad = [outcome.name for outcome in done if outcome.result is None]
+    args.facts.update(folder=folder, written=written, failed=bad)
+    args.facts["results"] = [
         {
-            "name": one.name,
-            "state": one.state,
-            "alike": one.alike,
-            "error": one.error or None,
-            "advice": one.advice,
+            "name": outcome.name,
+            "state": outcome.state,
+            "alike": outcome.alike,
+            "error": outcome.error or None,
+            "advice": outcome.advice,
         }
-        | ({} if one.result is None else {"result": plain_result(one.result)})
-        for one in done
+        | ({} if outcome.result is None else {"result": plain_result(outcome.result)})
+        for outcome in done
     ]
     if len(done) < len(jobs):
         return INTERRUPTED
     if bad:
         return FAILED
-    return OK if all(one.result and one.result.success for one in done) else NOT_CONVERGED
+    return (
+        OK if all(outcome.result and outcome.result.success for outcome in done) else NOT_CONVERGED
+    )
 
 
-def _row(one: _Done) -> tuple[str, ...]:
+def _row(outcome: _Outcome) -> tuple[str, ...]:
     """A row of the table."""
-    if one.result is None:
-        return (one.name, one.state, "", "", "", one.error)
-    alike = "" if one.alike is None else f"{one.alike:.2f}"
-    redchi, nfev = getattr(one.result, "redchi", None), getattr(one.result, "nfev", None)
-    what = one.result.model.name
-    return (one.name, one.state, f"{redchi:.4g}", alike, f"{nfev}", what)
+    if outcome.result is None:
+        return (outcome.name, outcome.state, "", "", "", outcome.error)
+    alike = "" if outcome.alike is None else f"{outcome.alike:.2f}"
+    redchi, nfev = getattr(outcome.result, "redchi", None), getattr(outcome.result, "nfev", None)
+    model = outcome.result.model.name
+    return (outcome.name, outcome.state, f"{redchi:.4g}", alike, f"{nfev}", model)
 
 
-def _written(folder: Path, done: Sequence[_Done]) -> list[str]:
+def _written(folder: Path, done: Sequence[_Outcome]) -> list[str]:
     """One page, one table, one archive; the names of the files."""
     folder.mkdir(parents=True, exist_ok=True)
-    small = [Small(one.name, one.state, one.result, one.error, one.advice) for one in done]
+    small = [
+        Small(outcome.name, outcome.state, outcome.result, outcome.error, outcome.advice)
+        for outcome in done
+    ]
     small_page(folder / "report.html", small, title=str(folder.resolve().parent.name))
     write_text(folder / "parameters.csv", _table_csv(done))
     written = ["report.html", "parameters.csv"]
-    results = [one.result for one in done if one.result is not None]
+    results = [outcome.result for outcome in done if outcome.result is not None]
     if results:
         save_fit(folder / "fits.h5", results, mode="replace")
         written.append("fits.h5")
     return written
 
 
-def _table_csv(done: Sequence[_Done]) -> str:
+def _table_csv(done: Sequence[_Outcome]) -> str:
     """Every parameter of every fit, a row each."""
     lines = ["data,state,redchi,parameter,value,stderr"]
-    for one in done:
-        name = one.name.replace(",", ";")
-        if one.result is None:
+    for outcome in done:
+        name = outcome.name.replace(",", ";")
+        if outcome.result is None:
             lines.append(f"{name},failed,,,,")
             continue
-        head = f"{name},{one.state},{one.result.redchi:.6g}"
-        for key, value in one.result.values.items():
-            error = one.result.stderr.get(key)
+        head = f"{name},{outcome.state},{outcome.result.redchi:.6g}"
+        for key, value in outcome.result.values.items():
+            error = outcome.result.stderr.get(key)
             lines.append(f"{head},{key},{value!r},{'' if error is None else repr(error)}")
     return "\n".join(lines) + "\n"

@@ -44,16 +44,16 @@ def load_named(
     """One model with what its options add: ``GLP_01_x0=decay``, ``A=none,up,down@0.25``. If the
     file holds laws alone, or `name` names laws, it is the model of a trace."""
     of_laws = is_of_laws(path, name)
-    if name is None and not of_laws and len(found := load_models(path)) > 1:
-        raise ModelError(f"{path}: has the models {', '.join(found)}; say which: --model NAME")
+    if name is None and not of_laws and len(models := load_models(path)) > 1:
+        raise ModelError(f"{path}: has the models {', '.join(models)}; say which: --model NAME")
     model = load_time_model(path, name) if of_laws else load_model(path, name)
     for text in profiles:
         parameter, names, _ = _law(text, "--profile")
         model.add_profile(parameter, load_profile(path, names[0], parameter))
     for text in dynamics:
         parameter, names, frequency = _law(text, "--dynamics")
-        given = names if len(names) > 1 else names[0]
-        model.add_dynamics(parameter, load_dynamics(path, given, parameter, frequency))
+        law_names = names if len(names) > 1 else names[0]
+        model.add_dynamics(parameter, load_dynamics(path, law_names, parameter, frequency))
     return model
 
 
@@ -74,17 +74,17 @@ def chosen_model(
 def _law(text: str, option: str) -> tuple[str, list[str], float]:
     parameter, _, rest = text.partition("=")
     names, _, pace = rest.partition("@")
-    found = [name.strip() for name in names.split(",") if name.strip()]
+    laws = [name.strip() for name in names.split(",") if name.strip()]
     try:
         frequency = float(pace) if pace else -1.0
     except ValueError:
         frequency = math.nan
-    if not parameter or not found or frequency != frequency:
+    if not parameter or not laws or frequency != frequency:
         raise FlagError(
             f"{option} {text}: write PARAMETER=MODEL, such as GLP_01_x0=decay, or with sub-cycles "
             "GLP_01_x0=irf,up,down@0.25"
         )
-    return parameter, found, frequency
+    return parameter, laws, frequency
 
 
 def axis_of(text: str, option: str) -> Array:

@@ -126,75 +126,75 @@ TRUTH = {
 NOISE_SD = 0.4
 
 
-def run(given: Namespace) -> int:
+def run(args: Namespace) -> int:
     """Writes the files of a new job and says what to do next; returns the exit code."""
-    folder, paths = given.folder, given.data_paths
+    folder, paths = args.folder, args.data_paths
     if any(not path.strip() for path in paths):
         raise FlagError("DATA is empty; name a file, or leave it out for an example")
     if not paths:
-        _refuse_idle(given)
+        _refuse_idle(args)
     if folder.is_file():
         raise FlagError(
             f"{folder}: is a file, and the job needs a folder; write: pyspec new my_fit "
             f"{word(folder)}"
         )
     if not paths:
-        return _example(given)
+        return _example(args)
     from pyspec.cli.commands.new_many import files_of, run_many, run_survey
 
     files = files_of(paths)
     if len(files) > 1 or Path(paths[0]).is_dir():
-        return run_many(given, files)
-    given.data_path = str(files[0])
-    return run_survey(given) if given.survey else _one(given)
+        return run_many(args, files)
+    args.data_path = str(files[0])
+    return run_survey(args) if args.survey else _new_job(args)
 
 
-def _example(given: Namespace) -> int:
+def _example(args: Namespace) -> int:
     """A job with simulated data."""
-    folder, texts = given.folder, example_texts()
-    write_folder(folder, texts, given.force)
-    given.facts.update(folder=folder, written=tuple(texts), notes=())
+    folder, texts = args.folder, example_texts()
+    write_folder(folder, texts, args.force)
+    args.facts.update(folder=folder, written=tuple(texts), notes=())
     print(f"Written to {folder}: {', '.join(texts)}")
     print("data.csv is simulated: 60 spectra of 160 energies. Next:\n")
-    _print_next(given, folder / "data.csv")
+    _print_next(args, folder / "data.csv")
     job = folder / "job.yaml"
     print(f"\nThen put your own file into {job} (data: path:), and your peaks into models.yaml.")
     return 0
 
 
-def _one(given: Namespace) -> int:
+def _new_job(args: Namespace) -> int:
     """A job for one file."""
     from pyspec.cli.commands.new_from_data import begin
     from pyspec.cli.commands.new_summary import seen_facts, seen_text, windows_text
 
-    folder = given.folder
-    begun = begin(given, command_of(given))
-    write_folder(folder, begun.texts, given.force)
-    given.facts.update(
+    folder = args.folder
+    begun = begin(args, command_of(args))
+    write_folder(folder, begun.texts, args.force)
+    args.facts.update(
         folder=folder, written=tuple(begun.texts), notes=tuple(begun.notes), **seen_facts(begun)
     )
     print(seen_text(begun))
     print(f"\nWritten to {folder}: {', '.join(begun.texts)}")
     print(f"The start values in {folder / 'models.yaml'} were read off the data.")
-    print("".join(f"{note}.\n" for note in begun.notes) + windows_text(begun, given) + "Next:\n")
-    _print_next(given, given.data_path)
+    print("".join(f"{note}.\n" for note in begun.notes) + windows_text(begun, args) + "Next:\n")
+    _print_next(args, args.data_path)
     return 0
 
 
-def _print_next(given: Namespace, data: object) -> None:
-    folder = given.folder
-    for command, what in (
+def _print_next(args: Namespace, data: object) -> None:
+    folder = args.folder
+    for command, purpose in (
         (
             f"pyspec fit {word(folder / 'job.yaml')}",
             f"fit it; the report is {folder / 'results' / 'report.html'}",
         ),
-        (" ".join(["pyspec show", word(data), *options_of(given)]), "see the data"),
+        (" ".join(["pyspec show", word(data), *options_of(args)]), "see the data"),
         (f"pyspec explain {word(folder / 'models.yaml')}", "see what the model means"),
     ):
-        print(f"  {command}\n      {what}")  # no comment behind it: zsh has none in a prompt
+        print(f"  {command}\n      {purpose}")  # no comment behind it: zsh has none in a prompt
 
 
-def _refuse_idle(given: Namespace) -> None:
+def _refuse_idle(args: Namespace) -> None:
     """Refuses how to read a file where none is named."""
     names = (
         "peaks",
@@ -209,13 +209,13 @@ def _refuse_idle(given: Namespace) -> None:
         "units",
         *READING,
     )
-    idle = [name for name in names if vars(given)[name]]
+    idle = [name for name in names if vars(args)[name]]
     if idle:
-        data = given.data if given.data and Path(given.data).is_file() else "DATA"
+        data = args.data if args.data and Path(args.data).is_file() else "DATA"
         flag = f"--{idle[0].replace('_', '-')}"
         raise FlagError(
             f"{flag} is for data that are read; name their file: "
-            f"pyspec new {word(given.folder)} {data if data == 'DATA' else word(data)}"
+            f"pyspec new {word(args.folder)} {data if data == 'DATA' else word(data)}"
         )
 
 

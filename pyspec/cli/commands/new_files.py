@@ -12,24 +12,24 @@ from pyspec.errors import DataError
 from pyspec.io import write_text
 
 
-def command_of(given: Namespace) -> str:
+def command_of(args: Namespace) -> str:
     """The command that began a job, with what decided it, as a shell takes it."""
-    words = ["pyspec new", word(given.folder), word(given.data_path), *options_of(given)]
+    words = ["pyspec new", word(args.folder), word(args.data_path), *options_of(args)]
     for flag in ("kind", "peaks", "decays"):
-        value = getattr(given, flag)
+        value = getattr(args, flag)
         if value is not None:
             words += [f"--{flag}", str(value)]
     return " ".join(words)
 
 
-def options_of(given: Namespace) -> list[str]:
+def options_of(args: Namespace) -> list[str]:
     """How data are read, as words of a command."""
     words = []
     for name in ("select", "at", "rename", "mean", "units", *READING):
-        flag, value = f"--{name.replace('_', '-')}", vars(given)[name]
+        flag, value = f"--{name.replace('_', '-')}", vars(args)[name]
         if name in ("select", "at", "rename", "units"):
-            for one in value:
-                words += [flag, word(one)]
+            for text in value:
+                words += [flag, word(text)]
         elif value is True:
             words.append(flag)
         elif value not in (None, False):

@@ -122,41 +122,41 @@ class Begun(NamedTuple):
     dataset: Dataset
 
 
-def begin(given: Namespace, command: str) -> Begun:
-    """job.yaml and models.yaml for the data that `given` names; `command` is written into the job.
+def begin(args: Namespace, command: str) -> Begun:
+    """job.yaml and models.yaml for the data that `args` names; `command` is written into the job.
 
     Raises :class:`FlagError` for data of other axes than energy and time, or too few of them.
     """
-    if (given.peaks or 1) > MAX_PEAKS:
+    if (args.peaks or 1) > MAX_PEAKS:
         raise FlagError(
-            f"--peaks {given.peaks}: start values are read off a spectrum for {MAX_PEAKS} peaks at "
+            f"--peaks {args.peaks}: start values are read off a spectrum for {MAX_PEAKS} peaks at "
             "most; add others in models.yaml"
         )
-    refuse_yaml(given.data_path)
-    options = reading_options(given)
-    dataset = part_of(read(given.data_path, **options), given)
+    refuse_yaml(args.data_path)
+    options = reading_options(args)
+    dataset = part_of(read(args.data_path, **options), args)
     _check(dataset)
     scan = scan_of(dataset)
-    _check_values(dataset, scan, given.peaks)
-    first = first_model(scan, Wanted(given.kind, given.peaks, given.decays))
+    _check_values(dataset, scan, args.peaks)
+    first = first_model(scan, Wanted(args.kind, args.peaks, args.decays))
     notes, model = list(first.notes), first.text
     if first.fit == "2d" and first.name == PEAKS and not first.dynamics and "GLP" in model:
         model += _motion(dataset, model)
     if dataset.dims != ("time",) and any(TAKEN in note for note in dataset.notes):
         notes.append(f"The axis was taken for an energy, {for_flags(TAKEN)}")
     moves = "{free: time}" in model and not first.dynamics
-    source = visible(Path(dataset.source or given.data_path).name)
+    source = visible(Path(dataset.source or args.data_path).name)
     head = HEAD.format(source=source) + (FREE if moves else "") + _comments(notes)
     job = JOB.format(
         name=_entry(dataset.name),
-        data=_data_lines(given, options, dataset),
+        data=_data_lines(args, options, dataset),
         model=first.name,
         limits=_limits(dataset, first) + (MOVES if moves else ""),
         noise=_noise(dataset),
         kind=first.fit,
         options=STARTS if "expFun" in model and first.fit == "trace" else "",
         command=_entry(command),
-        unsure=_entry({one.what: one.option for one in first.unsure}),
+        unsure=_entry({doubt.what: doubt.option for doubt in first.unsure}),
     )
     return Begun({"job.yaml": job, "models.yaml": f"{head}\n{model}"}, first, notes, dataset)
 
@@ -207,7 +207,7 @@ def _limits(dataset: Dataset, first: First) -> str:
 def _comments(notes: Sequence[str]) -> str:
     """Sentences as lines of a comment."""
     lines = [line for note in notes for line in textwrap.wrap(f"{note}.", width=98)]
-    return "".join(f"{line}\n" for line in ("#", *(f"# {one}" for one in lines))) if lines else ""
+    return "".join(f"{line}\n" for line in ("#", *(f"# {line}" for line in lines))) if lines else ""
 
 
 def _check(dataset: Dataset) -> None:
@@ -236,12 +236,12 @@ def _check(dataset: Dataset) -> None:
 def _check_size(dataset: Dataset, n_energies: int, n_peaks: int) -> None:
     if n_energies >= least_points(n_peaks):
         return
-    what = (
+    subject = (
         "a peak on a background needs" if n_peaks == 1 else f"{n_peaks} peaks on a background need"
     )
     word = "energy" if n_energies == 1 else "energies"
     raise FlagError(
-        f"{dataset.source}: has values at {n_energies} {word}, and {what} "
+        f"{dataset.source}: has values at {n_energies} {word}, and {subject} "
         f"{least_points(n_peaks)} at least"
     )
 
@@ -251,8 +251,8 @@ def _noise(dataset: Dataset) -> str:
     if not _errors_hold(dataset):
         return NO_ERRORS
     data = np.asarray(dataset.data, np.float64)
-    known = data[np.isfinite(data)]
-    whole = known.size > 0 and bool((known >= 0).all() and (known == np.rint(known)).all())
+    finite = data[np.isfinite(data)]
+    whole = finite.size > 0 and bool((finite >= 0).all() and (finite == np.rint(finite)).all())
     return COUNTED if whole and dataset.errors is None else NOISE
 
 
@@ -269,10 +269,10 @@ def _motion(dataset: Dataset, model: str) -> str:
     x0 = load_model(model, PEAKS).values["GLP_01_x0"]
     time, energy = dataset.axes["time"], dataset.axes["energy"]
     data = np.asarray(dataset.data, np.float64)
-    known = np.isfinite(data)
-    columns = np.flatnonzero(known.any(axis=0))
+    finite = np.isfinite(data)
+    columns = np.flatnonzero(finite.any(axis=0))
     at = int(columns[np.argmin(np.abs(energy[columns] - x0))])
-    trace, times = data[known[:, at], at], time[known[:, at]]
+    trace, times = data[finite[:, at], at], time[finite[:, at]]
     onset = 0.0 if time[0] < 0.0 < time[-1] else float(time[0])
     before = trace[times < onset] if (times < onset).any() else trace[-1:]
     moved = trace[times >= onset] - before.mean()
@@ -288,18 +288,18 @@ def _motion(dataset: Dataset, model: str) -> str:
     )
 
 
-def _data_lines(given: Namespace, options: Mapping[str, object], dataset: Dataset) -> str:
+def _data_lines(args: Namespace, options: Mapping[str, object], dataset: Dataset) -> str:
     """The fields below ``data:`` as lines of the job in the folder."""
-    fields = data_fields(given, Path(given.data_path), options, dataset)
+    fields = data_fields(args, Path(args.data_path), options, dataset)
     seen = {
-        key: _seen_from(given.folder, value) if isinstance(value, Path) else value
+        key: _seen_from(args.folder, value) if isinstance(value, Path) else value
         for key, value in fields.items()
     }
     return "".join(f"  {key}: {_entry(value)}\n" for key, value in seen.items())
 
 
 def data_fields(
-    given: Namespace, path: Path, options: Mapping[str, Any], dataset: Dataset
+    args: Namespace, path: Path, options: Mapping[str, Any], dataset: Dataset
 ) -> dict[str, object]:
     """The fields below ``data:``, with which a job reads what these options read; files are
     paths."""
@@ -309,15 +309,15 @@ def data_fields(
         if near is not None:
             fields[axis] = near
     for key, pairs, value_of in (
-        ("select", given.select, place_of),
-        ("at", given.at, lambda _, value: int(value)),
-        ("rename", given.rename, lambda _, value: value),
+        ("select", args.select, place_of),
+        ("at", args.at, lambda _, value: int(value)),
+        ("rename", args.rename, lambda _, value: value),
     ):
         if pairs:
             split = [(text, *text.partition("=")[::2]) for text in pairs]
             fields[key] = {axis.strip(): value_of(text, value) for text, axis, value in split}
-    if given.mean:
-        fields["mean"] = list(given.mean)
+    if args.mean:
+        fields["mean"] = list(args.mean)
     if dataset.n_bad:
         fields["mask"] = "nan"
     return fields

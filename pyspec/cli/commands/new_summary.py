@@ -26,10 +26,10 @@ def seen_text(begun: Begun) -> str:
     lines += [f"  {axis:7} {_axis(dataset, axis)}" for axis in dataset.dims]
     lines.append(f"  {'data':7} {_data(dataset)}")
     lines += [f"  {'seen' if k == 0 else '':7} {line}" for k, line in enumerate(first.seen)]
-    width = max((len(one.what) for one in first.unsure), default=0)
+    width = max((len(doubt.what) for doubt in first.unsure), default=0)
     lines += [
-        f"  {'unsure' if k == 0 else '':7} {one.what:{min(width, 60)}}  {one.option}"
-        for k, one in enumerate(first.unsure)
+        f"  {'unsure' if k == 0 else '':7} {doubt.what:{min(width, 60)}}  {doubt.option}"
+        for k, doubt in enumerate(first.unsure)
     ]
     return "\n".join(lines)
 
@@ -40,8 +40,8 @@ def seen_facts(begun: Begun) -> dict[str, object]:
     return {
         "kind": first.kind,
         "seen": first.seen,
-        "unsure": [{"what": one.what, "option": one.option} for one in first.unsure],
-        "windows": [(one.low, one.high) for one in first.windows],
+        "unsure": [{"what": doubt.what, "option": doubt.option} for doubt in first.unsure],
+        "windows": [(window.low, window.high) for window in first.windows],
     }
 
 
@@ -65,15 +65,15 @@ def _axis(dataset: Dataset, axis: str) -> str:
 def _data(dataset: Dataset) -> str:
     """What the values are, and their noise."""
     data = np.asarray(dataset.data, np.float64)
-    known = data[np.isfinite(data)]
+    finite = data[np.isfinite(data)]
     label, unit = dataset.labels.get("data", ""), dataset.units.get("data", "")
     parts = [f"{label}{f' ({unit})' if unit else ''}" if label else unit]
-    if known.size:
-        parts.append(f"{rounded(float(known.min())):g} to {rounded(float(known.max())):g}")
+    if finite.size:
+        parts.append(f"{rounded(float(finite.min())):g} to {rounded(float(finite.max())):g}")
         rows = data if data.ndim == 2 else data[None]
         noises = [noise_of(row[np.isfinite(row)]) for row in rows if np.isfinite(row).sum() > 5]
         noise = float(np.median(noises)) if noises else 0.0
-        whole = bool((known >= 0).all() and (known == np.rint(known)).all())
+        whole = bool((finite >= 0).all() and (finite == np.rint(finite)).all())
         if dataset.errors is not None:
             parts.append("standard errors from the file")
         elif whole:
@@ -85,18 +85,18 @@ def _data(dataset: Dataset) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def windows_text(begun: Begun, given: Namespace) -> str:
+def windows_text(begun: Begun, args: Namespace) -> str:
     """The windows of a survey with a command for each."""
-    found = begun.first.windows
-    if not found:
+    windows = begun.first.windows
+    if not windows:
         return ""
-    path = word(given.data_path)
+    path = word(args.data_path)
     lines = ["Windows that hold lines, the strongest first; --survey writes a job for each:\n\n"]
-    for one in found[:SHOWN]:
-        name = f"at_{one.lines[0]:.0f}"
-        command = f"pyspec new {name} {path} --select energy={one.low:g}:{one.high:g}"
-        lines.append(f"  {command}\n      lines at {listed(one.lines, 4)}\n")
-    if len(found) > SHOWN:
-        lines.append(f"  and {len(found) - SHOWN} more\n")
+    for window in windows[:SHOWN]:
+        name = f"at_{window.lines[0]:.0f}"
+        command = f"pyspec new {name} {path} --select energy={window.low:g}:{window.high:g}"
+        lines.append(f"  {command}\n      lines at {listed(window.lines, 4)}\n")
+    if len(windows) > SHOWN:
+        lines.append(f"  and {len(windows) - SHOWN} more\n")
     lines.append("\n")
     return "".join(lines)

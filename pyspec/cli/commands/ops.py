@@ -15,17 +15,17 @@ from pyspec.fit.results.table import text_table
 UNITS = "  (x: that of the axis, y: that of what it adds to)"
 
 
-def run(given: Namespace) -> int:
+def run(args: Namespace) -> int:
     """Prints all rows of the table, or one of them in full."""
-    name = given.name
-    known = {op.name: op for op in OPS.values() if not op.derived}
-    wanted = known.values() if name is None else [op for op in OPS.values() if op.name == name]
-    given.facts["functions"] = [_facts(op) for op in wanted]
+    name = args.name
+    ops = {op.name: op for op in OPS.values() if not op.derived}
+    wanted = ops.values() if name is None else [op for op in OPS.values() if op.name == name]
+    args.facts["functions"] = [_facts(op) for op in wanted]
     if name is None:
-        print(_cut(text_table(ops_cells(known.values()), align="<<<<<")))
+        print(_cut(text_table(ops_cells(ops.values()), align="<<<<<")))
         return 0
     if name not in OPS:
-        raise ModelError(f"no function {name!r}{suggest(name, list(known))}; see 'pyspec ops'")
+        raise ModelError(f"no function {name!r}{suggest(name, list(ops))}; see 'pyspec ops'")
     op = OPS[name]
     print(f"{op.name}: {op.formula}")
     for label, value in (

@@ -12,7 +12,7 @@ from pathlib import Path
 from pyspec.cli.commands.advice import after_fit
 from pyspec.cli.folder import leaves
 from pyspec.cli.jobs.job import Job
-from pyspec.cli.json_output import said
+from pyspec.cli.json_output import print_now
 from pyspec.cli.syntax_hints import for_fields
 from pyspec.errors import cut
 from pyspec.fit import FitResult, SliceResults
@@ -78,9 +78,9 @@ class Output:
                 self.write(name, partial(write_text, text=text))
         is_whole = not self.unwritten
         if not {"fits.h5", "parameters.json"} & {*self.written}:
-            said(f"Nothing could be written to {self.folder}. This is what was fitted:")
-            for one in told:
-                said(result_json(one))
+            print_now(f"Nothing could be written to {self.folder}. This is what was fitted:")
+            for fit in told:
+                print_now(result_json(fit))
         if job.archive and not available("h5py"):
             self._left_out("fits.h5", "it needs h5py: pip install 'pyspec-fit[io]'")
         return is_whole
@@ -99,9 +99,9 @@ class Output:
             plot_fit(last, save_path=path, config=config, dpi_save=dpi)
 
         self.write("fit.png", picture)
-        for one in told:
-            name = "report.html" if one is last else f"report_{one.fit_type}.html"
-            self.write(name, partial(page, one))
+        for fit in told:
+            name = "report.html" if fit is last else f"report_{fit.fit_type}.html"
+            self.write(name, partial(page, fit))
 
 
 def _write_table(result: Fit, path: Path) -> None:

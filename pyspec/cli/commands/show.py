@@ -6,8 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from pyspec.cli.jobs.fields import FlagError
-from pyspec.cli.jobs.fields import given as given_options
+from pyspec.cli.jobs.fields import FlagError, given_options
 from pyspec.cli.jobs.job import Place
 from pyspec.cli.jobs.loader import select
 from pyspec.cli.json_output import data_facts
@@ -17,22 +16,22 @@ from pyspec.plot import plot_overview
 from pyspec.plot.figure import as_remark, check_folder, check_suffix
 
 
-def run(given: Namespace) -> int:
+def run(args: Namespace) -> int:
     """Prints what a file holds and writes a picture; returns the exit code."""
-    path, picture, draw = given.path, given.output, not given.no_picture
+    path, picture, draw = args.path, args.output, not args.no_picture
     if picture is not None and draw:
         check_suffix(picture)  # before a large file is read
         check_folder(picture)
     refuse_yaml(path)
-    dataset = part_of(read(path, **reading_options(given)), given)
+    dataset = part_of(read(path, **reading_options(args)), args)
     print(for_flags(str(dataset)))
-    given.facts.update(data_facts(dataset, for_flags))
+    args.facts.update(data_facts(dataset, for_flags))
     if not draw:
         return 0
     target = picture or Path(f"{Path(path).stem}_data.png")  # STEM.png may be that of a fit
     with as_remark("picture"):
         plot_overview(dataset, save_path=target, dpi_save=150)
-        given.facts["picture"] = target
+        args.facts["picture"] = target
         print(f"\nPicture: {target}")
     return 0
 
@@ -46,12 +45,12 @@ def refuse_yaml(path: str) -> None:
         )
 
 
-def reading_options(given: Namespace) -> dict[str, Any]:
+def reading_options(args: Namespace) -> dict[str, Any]:
     """How the file is read: arguments of :func:`pyspec.read`."""
-    options = {name: getattr(given, name) for name in READING}
-    if given.block is not None and given.block.isdigit():
-        options["block"] = int(given.block)
-    options["units"] = dict(_unit(text) for text in given.units)
+    options = {name: getattr(args, name) for name in READING}
+    if args.block is not None and args.block.isdigit():
+        options["block"] = int(args.block)
+    options["units"] = dict(_unit(text) for text in args.units)
     return given_options(options)
 
 
@@ -62,19 +61,19 @@ def _unit(text: str) -> tuple[str, str]:
     return axis.strip(), unit.strip()
 
 
-def part_of(dataset: Dataset, given: Namespace) -> Dataset:
+def part_of(dataset: Dataset, args: Namespace) -> Dataset:
     """The part that --select, --at, --mean and --rename ask for."""
-    for text in given.select:
+    for text in args.select:
         axis, _, value = text.partition("=")
         dataset = select(dataset, axis.strip(), place_of(text, value), at="--at {axis}={value}")
-    for text in given.at:
+    for text in args.at:
         axis, _, value = text.partition("=")
         if not value.strip().isdigit():
             raise FlagError(f"--at {text}: write axis=position, from 0, such as x=10")
         dataset = dataset.at(**{axis.strip(): int(value)})
-    if given.mean:
-        dataset = dataset.mean(*given.mean)
-    pairs = [text.partition("=") for text in given.rename]
+    if args.mean:
+        dataset = dataset.mean(*args.mean)
+    pairs = [text.partition("=") for text in args.rename]
     return dataset.rename(**{old: new for old, _, new in pairs}) if pairs else dataset
 
 

@@ -21,23 +21,23 @@ from pyspec.workflow.fitting.defaults import prepared_model
 FORMATS = {".csv": "csv", ".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5"}
 
 
-def run(given: Namespace) -> int:
+def run(args: Namespace) -> int:
     """Writes simulated data; returns the exit code."""
-    output, facts = given.output, given.facts
+    output, facts = args.output, args.facts
     kind = FORMATS.get(output.suffix.lower())
     if kind is None:
         raise DataError(f"{output}: data are written as {', '.join(FORMATS)}; choose one of them")
-    model = _model(given)
-    texts = {what: getattr(given, what) for what in ("energy", "time", "aux")}
+    model = _model(args)
+    texts = {axis: getattr(args, axis) for axis in ("energy", "time", "aux")}
     axes: dict[str, Any] = {
-        what: axis_of(text, f"--{what}") for what, text in texts.items() if text is not None
+        axis: axis_of(text, f"--{axis}") for axis, text in texts.items() if text is not None
     }
     _refuse_unused(model, axes)
     if axes:
         model.set_axes(**axes)
     _need_axes(model)
-    set_named(model, given.set)
-    simulator = _simulator(model, given.noise, given.seed)
+    set_named(model, args.set)
+    simulator = _simulator(model, args.noise, args.seed)
     _, noisy, _ = simulator.simulate()
     simulator.save_data(output, kind, [noisy])
     shape = " × ".join(str(size) for size in noisy.shape)
@@ -47,7 +47,7 @@ def run(given: Namespace) -> int:
     print(f"Written: {output}")
     facts.update(model=model.name, shape=noisy.shape, noise=simulator.noise_model, snr_db=snr)
     facts.update(values=model.values, written=[output])
-    if given.picture:
+    if args.picture:
         with as_remark("picture"):
             target = output.with_suffix(".png")
             plot_data(noisy, model.energy, model.time, save_path=target, title=model.name,
@@ -77,19 +77,19 @@ def _need_axes(model: Model) -> None:
     if model.energy is None and not model.is_time_model:
         raise FlagError("which energies? give --energy from:to:points, such as --energy 0:20:400")
     if model.time is None and (moved or model.is_time_model):
-        what = moved[0] if moved else model.name
-        raise FlagError(f"{what} moves; give --time from:to:points, such as --time -10:90:200")
+        name = moved[0] if moved else model.name
+        raise FlagError(f"{name} moves; give --time from:to:points, such as --time -10:90:200")
 
 
-def _model(given: Namespace) -> Model:
-    if not is_job(given.path):
-        return load_named(given.path, given.model, given.dynamics, given.profile)
-    if given.dynamics or given.profile or given.model:
+def _model(args: Namespace) -> Model:
+    if not is_job(args.path):
+        return load_named(args.path, args.model, args.dynamics, args.profile)
+    if args.dynamics or args.profile or args.model:
         raise DataError(
-            f"{given.path} is a job: model and dynamics are written there, not given here"
+            f"{args.path} is a job: model and dynamics are written there, not given here"
         )
-    job = read_job(given.path)
-    if given.energy is not None and (given.time is not None or not job.dynamics):
+    job = read_job(args.path)
+    if args.energy is not None and (args.time is not None or not job.dynamics):
         return job_model(job)
     file = file_of(job, load_data(job))
     model = file.select_model()
@@ -122,9 +122,9 @@ def _simulator(model: Model, noise: str, seed: int | None) -> Simulator:
 
 
 def _noise_words(simulator: Simulator) -> str:
-    found = simulator.noise_model
-    if found["noise_type"] == "gaussian":
-        return f"gaussian noise of sigma {found['sigma']:.4g}"
-    if found["noise_type"] == "poisson":
-        return f"counting noise, {found['scale']:.4g} counts for each unit"
+    noise = simulator.noise_model
+    if noise["noise_type"] == "gaussian":
+        return f"gaussian noise of sigma {noise['sigma']:.4g}"
+    if noise["noise_type"] == "poisson":
+        return f"counting noise, {noise['scale']:.4g} counts for each unit"
     return "no noise"

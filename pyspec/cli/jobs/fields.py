@@ -86,7 +86,7 @@ def open_job(path: Path) -> Fields:
     return Fields(source, root, "")
 
 
-def given(options: dict[str, object]) -> dict[str, Any]:
+def given_options(options: dict[str, object]) -> dict[str, Any]:
     """Options without those that are left open. 0 is not open: it is a column, or a block."""
     return {
         name: value
@@ -97,14 +97,14 @@ def given(options: dict[str, object]) -> dict[str, Any]:
 
 class Fields:
     """One mapping of a job file. Every field is taken once; :meth:`done` refuses the others.
-    `given` is false where the job does not have it."""
+    `is_present` is false where the job does not have it."""
 
-    def __init__(self, source: Source, node: Mapping, name: str, given: bool = True) -> None:
+    def __init__(self, source: Source, node: Mapping, name: str, is_present: bool = True) -> None:
         self.source = source
         self.line = node.line
         self.name = name
-        self.given = given
-        self.known: list[str] = []
+        self.is_present = is_present
+        self.field_names: list[str] = []
         self.nodes: dict[str, tuple[Scalar, Node]] = {}
         for key, value in node.items:
             if key.text in self.nodes:
@@ -124,25 +124,25 @@ class Fields:
         name = self._full(key) if key else self.name
         return f"{self.source.at(line)}: {name}" if name else self.source.at(line)
 
-    def wrong(self, key: str, what: str) -> JobError:
+    def wrong(self, key: str, message: str) -> JobError:
         """An error about one field."""
-        return JobError(f"{self.place(key)}: {what}")
+        return JobError(f"{self.place(key)}: {message}")
 
     def done(self) -> None:
         """Refuses fields that nobody asked for."""
         for key in self.nodes:
-            if key not in self.known:
+            if key not in self.field_names:
                 where = f"'{self.name}:' " if self.name else "a job "
                 raise self.wrong(
                     key,
-                    f"{where}has no field {key!r}{similar(key, self.known)}; it has "
-                    f"{', '.join(self.known)}",
+                    f"{where}has no field {key!r}{similar(key, self.field_names)}; it has "
+                    f"{', '.join(self.field_names)}",
                 )
 
     def node(self, key: str) -> Node | None:
         """The node of a field; None where it is missing or empty."""
-        if key not in self.known:
-            self.known.append(key)
+        if key not in self.field_names:
+            self.field_names.append(key)
         if key not in self.nodes:
             return None
         node = self.nodes[key][1]
@@ -157,74 +157,76 @@ class Fields:
 
     def _as(self, key: str, node: Node, kind: object) -> Any:
         members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-        inside = [one for one in members if one is not NoneType]
-        kinds = [_SAME.get(get_origin(one), get_origin(one)) or one for one in inside]
+        inside = [member for member in members if member is not NoneType]
+        kinds = [_SAME.get(get_origin(member), get_origin(member)) or member for member in inside]
         if is_null(node) and len(members) > len(kinds):
             return None
         if len(kinds) > 1 or not {*kinds} & {*_WANTED}:
             return self._plain(key, node)
         kind, *inner = kinds[0], *get_args(inside[0])
-        found: Any = None
+        value: Any = None
         are_ranges = bool(inner) and get_origin(inner[0]) is tuple
         if kind is dict and isinstance(node, Mapping):
             own = self.fields(key)
             return {name: own.value(name, inner[1]) for name in own.nodes}
         if kind is str and isinstance(node, Scalar):
-            found = node.text
+            value = node.text
         elif kind is bool and isinstance(node, Scalar) and node.plain:
-            found = {"true": True, "false": False}.get(node.text.lower())
-        elif kind in (int, float) and (found := read_number(node)) is not None:
-            whole = kind is int and math.isfinite(found)
-            found = found if math.isfinite(found) else None
-            if whole and found != int(found):
-                raise self.wrong(key, f"give a whole number, not {found:g}")
-            found = int(found) if whole else found
+            value = {"true": True, "false": False}.get(node.text.lower())
+        elif kind in (int, float) and (value := read_number(node)) is not None:
+            whole = kind is int and math.isfinite(value)
+            value = value if math.isfinite(value) else None
+            if whole and value != int(value):
+                raise self.wrong(key, f"give a whole number, not {value:g}")
+            value = int(value) if whole else value
         elif kind is list:
             items = node.items if isinstance(node, ListNode) else ()
             if isinstance(node, ListNode) and not (
                 are_ranges and any(isinstance(item, Scalar) for item in items)
             ):
                 return [self._as(key, item, inner[0]) for item in items]
-            found = [node.text] if inner == [str] and isinstance(node, Scalar) else None
+            value = [node.text] if inner == [str] and isinstance(node, Scalar) else None
         elif kind is tuple and isinstance(node, ListNode) and len(node.items) == len(inner):
             return tuple(self._as(key, *pair) for pair in zip(node.items, inner, strict=True))
-        if found is None:
+        if value is None:
             shown = repr(node.text) if isinstance(node, Scalar) else "a list"
             shown = "fields" if isinstance(node, Mapping) else shown
             is_open = NoneType in get_args(inner[0] if inner else None)
             more = "; null leaves a side open" if is_open else ""
             wanted = "a list of ranges, [[from, to], …]" if are_ranges else _WANTED[kind]
             raise self.wrong(key, f"give {wanted.format(key=key)}, not {shown}{more}")
-        return found
+        return value
 
     def call(self, function: Callable[..., object], *names: str) -> dict[str, Any]:
         """The fields that are arguments of a function, those of these `names`, by its
         type hints; without those that are left open."""
         hints = get_type_hints(function)
-        return given({name: self.value(name, hints[name]) for name in names})
+        return given_options({name: self.value(name, hints[name]) for name in names})
 
-    def need(self, key: str, what: str) -> str:
+    def need(self, key: str, description: str) -> str:
         """A word that must be there."""
-        found = self.value(key, str)
-        if found is None:
+        text = self.value(key, str)
+        if text is None:
             for name in self.nodes:  # refuses a field that is the missing one, misspelt
                 hint = similar(name, [key])
-                if name not in self.known and hint:
+                if name not in self.field_names and hint:
                     where = f"'{self.name}:'" if self.name else "a job"
                     raise self.wrong(name, f"{where} has no field {name!r}{hint}")
             where = f"{self.name}: " if self.name else ""
-            raise JobError(f"{self.source.at(self.line)}: {where}'{key}:' is missing; give {what}")
-        return str(found)
+            raise JobError(
+                f"{self.source.at(self.line)}: {where}'{key}:' is missing; give {description}"
+            )
+        return str(text)
 
-    def choice(self, key: str, known: Sequence[str], default: T) -> str | T:
+    def choice(self, key: str, words: Sequence[str], default: T) -> str | T:
         """One of several words, in any case."""
-        found = self.value(key, str)
-        if found is None:
+        text = self.value(key, str)
+        if text is None:
             return default
-        same = [word for word in known if word.lower() == found.lower()]
+        same = [word for word in words if word.lower() == text.lower()]
         if not same:
-            hint = similar(found, list(known))
-            raise self.wrong(key, f"must be one of {', '.join(known)}, not {found!r}{hint}")
+            hint = similar(text, list(words))
+            raise self.wrong(key, f"must be one of {', '.join(words)}, not {text!r}{hint}")
         return same[0]
 
     def whole(self, key: str, least: int) -> int | None:
@@ -250,9 +252,9 @@ class Fields:
         node = self.node(key)
         items = node.items if isinstance(node, ListNode) else (node,) if node is not None else ()
         if not all(isinstance(item, Mapping) for item in items):
-            given = node.text if isinstance(node, Scalar) else "…"
+            text = node.text if isinstance(node, Scalar) else "…"
             raise self.wrong(
-                key, f"holds a list, each entry in a line '- {{parameter: …, model: {given}}}'"
+                key, f"holds a list, each entry in a line '- {{parameter: …, model: {text}}}'"
             )
         return [
             Fields(self.source, item, f"{self._full(key)}[{k}]")

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import whole
-from pyspec.cli.jobs.fields import Fields, Limits, given, open_job
+from pyspec.cli.jobs.fields import Fields, Limits, given_options, open_job
 from pyspec.errors import FitError
 from pyspec.executor import backend_name
 from pyspec.fit import canonical_method
@@ -142,7 +142,7 @@ def read_job(path: str | Path) -> Job:
 
 def _data(top: Fields, home: Path) -> DataSpec:
     own = top.fields("data")
-    if not own.given:
+    if not own.is_present:
         raise top.wrong("data", "is missing; give 'data:' and below it 'path: my_data.csv'")
     path = home / own.need("path", "the file with the data")
     at = _places(own, "at")
@@ -171,7 +171,7 @@ def _reading(own: Fields, home: Path, path: Path) -> dict[str, Any]:
     names = [name for name in signature(read).parameters if name not in _NO_FIELDS]
     axes = {name: _axis(own, name, home, path) for name in ("energy", "time")}
     options = {"format": own.choice("format", WORDS, None), **axes}
-    return {**given(options), **own.call(read, *names)}
+    return {**given_options(options), **own.call(read, *names)}
 
 
 #: Arguments of :func:`pyspec.read` that a job has otherwise, or not at all.
@@ -198,21 +198,21 @@ def _axis(own: Fields, key: str, home: Path, path: Path) -> object:
 def _places(own: Fields, key: str) -> dict[str, Any]:
     """Axis → number or (from, to)."""
     inner = own.fields(key)
-    found = {axis: inner.value(axis, object) for axis in inner.nodes}
-    for axis, value in found.items():
+    places = {axis: inner.value(axis, object) for axis in inner.nodes}
+    for axis, value in places.items():
         if isinstance(value, list):
-            found[axis] = inner.value(axis, tuple[float, float])
+            places[axis] = inner.value(axis, tuple[float, float])
         elif isinstance(value, bool) or not isinstance(value, (int, float)):
             raise inner.wrong(axis, f"give a number or [from, to], not {value!r}")
-    return found
+    return places
 
 
 def _inputs(top: Fields, home: Path, data: Path) -> dict[str, InputSpec]:
     """Files of values, or columns of a file: without a path of that of the data."""
-    inner, found = top.fields("inputs"), {}
+    inner, inputs = top.fields("inputs"), {}
     for name, (_, value) in inner.nodes.items():
         if isinstance(value, Scalar):
-            found[name] = InputSpec(home / inner.need(name, "a file"), {})
+            inputs[name] = InputSpec(home / inner.need(name, "a file"), {})
             continue
         own = inner.fields(name)
         file = own.value("path", str)
@@ -221,8 +221,8 @@ def _inputs(top: Fields, home: Path, data: Path) -> dict[str, InputSpec]:
         own.done()
         if file is None and not options:
             raise inner.wrong(name, "has no path; write 'path: reference.csv', or 'columns: ref'")
-        found[name] = InputSpec(path, options)
-    return found
+        inputs[name] = InputSpec(path, options)
+    return inputs
 
 
 def _law(own: Fields, home: Path, moves: bool) -> Law:
@@ -242,12 +242,12 @@ def _law(own: Fields, home: Path, moves: bool) -> Law:
 
 def _auxiliary(top: Fields) -> dict[str, Any]:
     own = top.fields("auxiliary")
-    if not own.given:
+    if not own.is_present:
         return {"aux_axis": None, "aux_weights": None}
     values, weights = (own.value(key, list[float]) for key in ("values", "weights"))
     span, points = own.value("range", tuple[float, float]), own.whole("points", 1)
     own.done()
-    if [one is not None for one in (values, span, points)] not in ([1, 0, 0], [0, 1, 1]):
+    if [setting is not None for setting in (values, span, points)] not in ([1, 0, 0], [0, 1, 1]):
         raise top.wrong(
             "auxiliary", "give 'values: [0, 1, 2]', or 'range: [0, 5]' and 'points: 20'"
         )
@@ -260,17 +260,17 @@ def _auxiliary(top: Fields) -> dict[str, Any]:
 
 def _limits(top: Fields) -> dict[str, Any]:
     own = top.fields("limits")
-    found = {
+    limits = {
         **{f"{key}_limits": own.value(key, Limits) for key in ("energy", "time")},
         **{key: own.value(key, list[Limits], []) for key in ("exclude", "exclude_times")},
     }
     own.done()
-    return found
+    return limits
 
 
 def _noise(top: Fields, home: Path) -> dict[str, Any] | None:
     own = top.fields("noise")
-    if not own.given:
+    if not own.is_present:
         return None
     kind = own.choice("type", ("gaussian", "poisson", "none"), "gaussian")
     noise_type = "unknown" if kind == "none" else kind
@@ -298,7 +298,7 @@ def _fit(top: Fields) -> FitSpec:
     options |= {key: _option(inner, key) for key in inner.nodes}
     workers, progress = own.whole("workers", 1), own.value("progress", bool, True)
     for key in own.nodes:
-        if key not in own.known and key in get_type_hints(StagedOptions):
+        if key not in own.field_names and key in get_type_hints(StagedOptions):
             raise own.wrong(key, f"is an option: write 'options: {{{key}: …}}' below 'fit:'")
     own.done()
     chosen = {key: value for key, value in options.items() if value is not None}
@@ -332,22 +332,22 @@ _ELSEWHERE = {
 #: What a fit would refuse once the data are read.
 _CHECKS: dict[str, Callable[[Any], object]] = {
     "linear": checked_linear,
-    "n_starts": lambda given: whole("n_starts", given, 1, FitError),
-    "seed": lambda given: whole("seed", given, 0, FitError),
-    "max_nfev": lambda given: check_limits(given, None),
-    "max_seconds": lambda given: check_limits(None, given),
+    "n_starts": lambda value: whole("n_starts", value, 1, FitError),
+    "seed": lambda value: whole("seed", value, 0, FitError),
+    "max_nfev": lambda value: check_limits(value, None),
+    "max_seconds": lambda value: check_limits(None, value),
 }
 
 
 def _first(top: Fields) -> dict[str, Any]:
     """How ``pyspec new`` began the job."""
     own = top.fields("first")
-    found = {
+    fields = {
         "command": own.value("command", str, ""),
         "unsure": own.value("unsure", dict[str, str], {}),
     }
     own.done()
-    return found
+    return fields
 
 
 def _output(top: Fields, home: Path) -> dict[str, Any]:

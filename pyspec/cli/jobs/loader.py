@@ -92,7 +92,7 @@ def _what_is_left(dataset: Dataset) -> str:
 def file_of(job: Job, dataset: Dataset) -> File:
     """The data as a File: with the noise, the limits, the baseline and the model of the job."""
     inputs = {name: _values(job, name, spec) for name, spec in job.inputs.items()}
-    values = {name: found.data for name, found in inputs.items()}
+    values = {name: input_data.data for name, input_data in inputs.items()}
     with job.fields.blame("inputs"):
         file_inputs(values, (dataset.energy, dataset.time, job.auxiliary["aux_axis"]))
     with job.data.fields.blame("path"):
@@ -171,14 +171,14 @@ def _values(job: Job, name: str, spec: InputSpec) -> Dataset:
     """A file of values with their axis, or of values alone; or a column of it."""
     with job.fields.blame("inputs"):
         try:
-            found = read(spec.path, **spec.options)
+            dataset = read(spec.path, **spec.options)
         except DataError:
             if spec.options:
                 raise
-            found = read(spec.path, energy="index")
-        if found.data.ndim != 1:
-            raise DataError(f"{spec.path}: has shape {found.shape}; give one line of values")
-    return found
+            dataset = read(spec.path, energy="index")
+        if dataset.data.ndim != 1:
+            raise DataError(f"{spec.path}: has shape {dataset.shape}; give one line of values")
+    return dataset
 
 
 def _refuse_other_inputs(job: Job, file: File, model: Model, inputs: dict[str, Dataset]) -> None:
@@ -186,13 +186,13 @@ def _refuse_other_inputs(job: Job, file: File, model: Model, inputs: dict[str, D
     of the data. The model checks their number."""
     needed = needed_inputs(model.components, quantities_of(model))
     axes = {"energy": file.energy, "time": file.time, "auxiliary": file.aux_axis}
-    for name, found in inputs.items():
+    for name, dataset in inputs.items():
         if name not in needed:
             hint = suggest(name, list(needed))
             raise job.fields.wrong(
                 "inputs", f"no function of the model reads an input {name!r}{hint}"
             )
-        own, axis = found.time if found.energy is None else found.energy, axes[needed[name]]
+        own, axis = dataset.time if dataset.energy is None else dataset.energy, axes[needed[name]]
         if own is None or axis is None or own.size != axis.size:
             continue  # of its size the model says more
         counted = np.array_equal(own, np.arange(own.size))
