@@ -34,7 +34,7 @@ class Command:
 
     word: str
     edits: tuple[Edit, ...] = ()
-    given: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
     drag: bool = False
     is_end: bool = False
     names: tuple[str, ...] = ()
@@ -78,14 +78,14 @@ def _numbers(message: Message, key: str) -> dict[str, float]:
     value = message.get(key) or {}
     if not isinstance(value, dict):
         raise ModelError(f"{message.get('do')}: {key} is {value!r}; give numbers by name")
-    return {str(name): _number({"do": key, name: one}, name) for name, one in value.items()}
+    return {str(name): _number({"do": key, name: number}, name) for name, number in value.items()}
 
 
 def _set(word: str, message: Message) -> Command:
     listed = message.get("edits", [message])
-    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+    if not isinstance(listed, list) or not all(isinstance(edit, dict) for edit in listed):
         raise ModelError("set: edits is a list of {name, field, value}")
-    edits = [Set(_text(one, "name"), _text(one, "field"), one.get("value")) for one in listed]
+    edits = [Set(_text(edit, "name"), _text(edit, "field"), edit.get("value")) for edit in listed]
     drag, names = message.get("drag"), tuple(edit.name for edit in edits)
     return Command(word, tuple(edits), drag=bool(drag), is_end=drag == "end", names=names)
 
@@ -119,11 +119,11 @@ def _window(word: str, message: Message) -> Command:
 
 
 def _range(kind: Callable[..., Edit]) -> Callable[[str, Message], Command]:
-    def made(word: str, message: Message) -> Command:
+    def command(word: str, message: Message) -> Command:
         ends = _number(message, "low"), _number(message, "high")
         return Command(word, (kind(_text(message, "axis"), *ends),))
 
-    return made
+    return command
 
 
 def _model(word: str, message: Message) -> Command:
@@ -135,29 +135,29 @@ def _model(word: str, message: Message) -> Command:
 
 
 def _cursor(word: str, message: Message) -> Command:
-    given = {key: _whole(message, key) for key in ("time", "energy")}
-    return Command(word, given={key: one for key, one in given.items() if one is not None})
+    places = {key: _whole(message, key) for key in ("time", "energy")}
+    return Command(word, arguments={key: at for key, at in places.items() if at is not None})
 
 
 def _file(word: str, message: Message) -> Command:
     number = _whole(message, "file")
     if number is None:
         raise ModelError("file: file is missing; give the number of a file")
-    return Command(word, given={"file": number})
+    return Command(word, arguments={"file": number})
 
 
 def _goto(word: str, message: Message) -> Command:
     step = _whole(message, "step")
     if step is None:
         raise ModelError("goto: step is missing; give the number of a step")
-    return Command(word, given={"step": step})
+    return Command(word, arguments={"step": step})
 
 
 def _plain(*keys: str) -> Callable[[str, Message], Command]:
-    def made(word: str, message: Message) -> Command:
-        return Command(word, given={key: message[key] for key in keys if key in message})
+    def command(word: str, message: Message) -> Command:
+        return Command(word, arguments={key: message[key] for key in keys if key in message})
 
-    return made
+    return command
 
 
 _COMMANDS: dict[str, Callable[[str, Message], Command]] = {

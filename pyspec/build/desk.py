@@ -52,7 +52,7 @@ class Page:
     """One page that shows the session: how it is reached, and what it knows."""
 
     send: Callable[[str | bytes], None]
-    known: dict[str, str] = field(default_factory=dict)
+    sent: dict[str, str] = field(default_factory=dict)
     waits_for: int | None = None
     shown: int = -1
     is_behind: bool = False  # there is more to show than what it waits for
@@ -191,43 +191,43 @@ class Desk:
             return self._edited(command)
         session, word = self.session, command.word
         if word in ("cursor", "file"):
-            looked = (session.look if word == "cursor" else session.choose)(**command.given)
+            looked = (session.look if word == "cursor" else session.choose)(**command.arguments)
             return looked if isinstance(looked, Refusal) else {}
         if word in ("undo", "redo", "goto"):
-            moved = getattr(session, word)(**command.given)
+            moved = getattr(session, word)(**command.arguments)
             self.yaml_error = None
             return {} if moved else Refusal(f"there is nothing to {word}")
         if word == "live":
-            self.live = bool(command.given["on"])
+            self.live = bool(command.arguments["on"])
             return {}
         if word == "fit":
-            return self._begin_fit(str(command.given.get("what", "all")))
+            return self._begin_fit(str(command.arguments.get("what", "all")))
         if word == "view":
-            page.has_map = command.given.get("map") != "data"
+            page.has_map = command.arguments.get("map") != "data"
             page.shown = -1 if page.has_map else page.shown
             return {}
         if word == "save":
-            folder = session.save(self._save_to(command.given.get("folder")))
+            folder = session.save(self._save_to(command.arguments.get("folder")))
             self.saved = str(folder)
             self.keeper.saved()
             return {"path": self.saved}
         if word == "restore":
-            self.keeper.answer(bool(command.given.get("accept")))
+            self.keeper.answer(bool(command.arguments.get("accept")))
             return {}
-        if word == "get" and command.given.get("what") == "inspect":
+        if word == "get" and command.arguments.get("what") == "inspect":
             return inspected(session.document)
-        page.known.clear()  # "get": all of the state anew
+        page.sent.clear()  # "get": all of the state anew
         page.file, page.shown, page.waits_for = None, -1, None
         return {}
 
     def _edited(self, command: Command) -> Refusal | Mapping[str, object]:
         """Makes the edits of a command; while fits go on, a short one follows."""
         session = self.session
-        found = session.edit(*command.edits, drag=command.drag)
-        if isinstance(found, Refusal):
+        outcome = session.edit(*command.edits, drag=command.drag)
+        if isinstance(outcome, Refusal):
             if command.word == "yaml":
-                self.yaml_error = refused(found)
-            return found
+                self.yaml_error = refused(outcome)
+            return outcome
         self.yaml_error = None
         if self.live and session.document.model is not None and not command.is_quiet:
             held = command.names if command.drag else ()
@@ -235,7 +235,7 @@ class Desk:
             session.refit(seconds, drag=command.drag, held=held)
         if command.is_end:
             session.settle()
-        return {"name": found.name} if found.name else {}
+        return {"name": outcome.name} if outcome.name else {}
 
     def _save_to(self, folder: object) -> Path:
         """Where a session is saved: the folder of the desk, or one in it."""
@@ -248,13 +248,18 @@ class Desk:
             raise ModelError(f"save: {folder!r} lies outside of {self.folder.parent.resolve()}")
         return path
 
-    def _answer(self, page: Page, message: Message, found: Refusal | Mapping[str, object]) -> None:
-        answer: dict[str, object] = {"id": message.get("id"), "ok": not isinstance(found, Refusal)}
+    def _answer(
+        self, page: Page, message: Message, outcome: Refusal | Mapping[str, object]
+    ) -> None:
+        answer: dict[str, object] = {
+            "id": message.get("id"),
+            "ok": not isinstance(outcome, Refusal),
+        }
         answer["version"] = self.session.version
-        if isinstance(found, Refusal):
-            answer["error"] = refused(found)
+        if isinstance(outcome, Refusal):
+            answer["error"] = refused(outcome)
         else:
-            answer |= found
+            answer |= outcome
         self._send(page, json.dumps(answer))
 
     def _send(self, page: Page, message: str | bytes) -> None:
@@ -265,18 +270,18 @@ class Desk:
 
     # fits
 
-    def _begin_fit(self, what: str) -> Refusal | Mapping[str, object]:
+    def _begin_fit(self, scope: str) -> Refusal | Mapping[str, object]:
         if self.fit["running"]:
             return Refusal("a fit is running; stop it, or wait")
         if self.session.document.model is None:
             return Refusal("there is no model to fit; add a component first")
         self._stop.clear()
-        self.fit = {"running": True, "what": what, "done": 0, "total": None}
-        self._fitter = threading.Thread(target=self._fit, args=(what,), name="pyspec-fit")
+        self.fit = {"running": True, "what": scope, "done": 0, "total": None}
+        self._fitter = threading.Thread(target=self._fit, args=(scope,), name="pyspec-fit")
         self._fitter.start()
         return {}
 
-    def _fit(self, what: str) -> None:
+    def _fit(self, scope: str) -> None:
         told = monotonic()
 
         def progress(done: int, second: float, third: float = 0.0) -> None:
@@ -286,20 +291,20 @@ class Desk:
             if monotonic() - told >= INTERVAL:
                 told = monotonic()
                 of_fit = {"chisqr": number(third), "nfev": done}
-                report = {"total": second} if what == "slices" else of_fit
+                report = {"total": second} if scope == "slices" else of_fit
                 self.fit = {**self.fit, "done": done, **report}
                 self._worker.submit(self._show)
 
         started = monotonic()
         try:
-            found = self.session.fit(what, progress)
+            outcome = self.session.fit(scope, progress)
         except KeyboardInterrupt:
-            found = Refusal("stopped before there was a best point")
+            outcome = Refusal("stopped before there was a best point")
         except Exception as error:
-            found = Refusal(f"unexpected {type(error).__name__}: {error}; please report this")
-        if isinstance(found, SliceResults):
-            self._slices[self.session.document.file] = slices_of(found)
-        self.fit = ended(what, found, monotonic() - started)
+            outcome = Refusal(f"unexpected {type(error).__name__}: {error}; please report this")
+        if isinstance(outcome, SliceResults):
+            self._slices[self.session.document.file] = slices_of(outcome)
+        self.fit = ended(scope, outcome, monotonic() - started)
         try:
             self._worker.submit(self._show)
         except RuntimeError:
@@ -376,14 +381,14 @@ class Desk:
         texts = {"file": self._files[file], "library": self._library, **changing}
         for page in pages:
             page.is_behind = False
-            new = {key: text for key, text in texts.items() if page.known.get(key) != text}
+            new = {key: text for key, text in texts.items() if page.sent.get(key) != text}
             is_new = page.file != file
             frames: Frames = file_frames(self.session.grounds[file]) if is_new else {}
             if page.shown != version or frames:
                 frames = frames | self._frames(page.has_map)
             if not new and not frames:
                 continue
-            page.known.update(new)
+            page.sent.update(new)
             page.file, page.shown, page.waits_for = file, version, version
             state = ", ".join(f"{json.dumps(key)}: {text}" for key, text in new.items())
             self._send(page, packed(version, f"{{{state}}}", frames))
@@ -396,4 +401,4 @@ def _is_drag(message: Message) -> bool:
 def _names(message: Message) -> list[tuple[object, object]]:
     edits = message.get("edits")
     listed = edits if isinstance(edits, list) else [message]
-    return [(one.get("name"), one.get("field")) for one in listed if isinstance(one, dict)]
+    return [(edit.get("name"), edit.get("field")) for edit in listed if isinstance(edit, dict)]

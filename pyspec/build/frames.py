@@ -62,10 +62,10 @@ def file_frames(ground: Ground) -> Frames:
     """The axes that the data have, and the data, NaN where they are masked."""
     axes = {"energy": ground.energy, "time": ground.time}
     own = {name: axis for name, axis in axes.items() if axis is not None}
-    return {"axes": own, "data": {"data": _seen(ground)}}
+    return {"axes": own, "data": {"data": _masked_data(ground)}}
 
 
-def _seen(ground: Ground) -> npt.NDArray[np.float32]:
+def _masked_data(ground: Ground) -> npt.NDArray[np.float32]:
     data = narrow(ground.data)
     keep = ground.whole.keep
     return data if keep is None else np.where(keep, data, np.float32(np.nan))
@@ -74,23 +74,23 @@ def _seen(ground: Ground) -> npt.NDArray[np.float32]:
 def drawn_frames(ground: Ground, document: Document, frame: Frame, *, with_map: bool) -> Frames:
     """What is drawn at the cursor, and the map where it is shown."""
     row, column = document.cursor
-    data = _seen(ground)
+    data = _masked_data(ground)
     if ground.kind != "series":
-        one = {"data": data, "sum": frame.model} | _named(frame.spectrum)
-        one |= _band(document.result, ground)
-        return {"trace" if ground.kind == "trace" else "spectrum": one}
+        curves = {"data": data, "sum": frame.model} | _named(frame.spectrum)
+        curves |= _band(document.result, ground)
+        return {"trace" if ground.kind == "trace" else "spectrum": curves}
     spectrum = {"data": data[row], "sum": narrow(frame.row)} | _named(frame.spectrum)
     trace = {"data": data[:, column], "sum": narrow(frame.column)} | _named(frame.trace)
     spectrum |= _band(document.result, ground, row=row)
     trace |= _band(document.result, ground, column=column)
-    found: Frames = {"spectrum": spectrum, "trace": trace, "free": _free(document, frame)}
-    return found | ({"map": {"fit": frame.model}} if with_map else {})
+    frames: Frames = {"spectrum": spectrum, "trace": trace, "free": _free(document, frame)}
+    return frames | ({"map": {"fit": frame.model}} if with_map else {})
 
 
 def _free(document: Document, frame: Frame) -> Single:
     """Free amplitudes with their errors behind a fit, and what differs from energy to energy."""
-    found = {f"{frame.axis}:{name}": narrow(one) for name, one in frame.free.items()}
-    found |= {f"dispersed:{name}": narrow(one) for name, one in frame.dispersed.items()}
+    curves = {f"{frame.axis}:{name}": narrow(values) for name, values in frame.free.items()}
+    curves |= {f"dispersed:{name}": narrow(values) for name, values in frame.dispersed.items()}
     result = document.result
     linear = None if result is None or result.fit_type == ONE else result.amplitudes
     errors = {} if linear is None else linear.stderr
@@ -99,8 +99,8 @@ def _free(document: Document, frame: Frame) -> Single:
         if name in errors and errors[name].size == np.count_nonzero(inside):
             error = np.full(free.size, np.nan)
             error[inside] = errors[name]
-            found[f"error:{name}"] = narrow(error)
-    return found
+            curves[f"error:{name}"] = narrow(error)
+    return curves
 
 
 def _named(curves: Mapping[str, npt.NDArray[np.generic]]) -> Single:
@@ -137,13 +137,13 @@ def _band(
         axes["time"] = ground.time[row : row + 1]
     if column is not None and ground.energy is not None:
         axes["energy"] = ground.energy[column : column + 1]
-    found: Single = {}
+    band: Single = {}
     try:
         if result.fit_type != ONE or _is_row(result, ground, row):
             axes = {} if result.fit_type == ONE else axes
             low, high = result.predict(**axes).band
-            found = {"low": narrow(low.ravel()), "high": narrow(high.ravel())}
+            band = {"low": narrow(low.ravel()), "high": narrow(high.ravel())}
     except PyspecError:
-        found = {}
-    _BANDS[key] = result, found
-    return found
+        band = {}
+    _BANDS[key] = result, band
+    return band

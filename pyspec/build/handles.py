@@ -35,7 +35,7 @@ def line_handles(
         return _peak_handles(by_name, curve, total, energy)
     if component.op.name == "Offset":
         k = int(np.argmin(energy))
-        return [_one("level", {"y": by_name["y0"]}, energy[k], curve[k], 0.0, 1.0)]
+        return [_handle("level", {"y": by_name["y0"]}, energy[k], curve[k], 0.0, 1.0)]
     if component.op.name == "LinBack":
         return _slope_handles(by_name, energy)
     if {"A", "x0"} <= by_name.keys():
@@ -43,7 +43,7 @@ def line_handles(
         k = int(np.argmin(np.abs(energy - place)))
         share = _share(curve[int(np.argmax(np.abs(curve)))], by_name["A"].value)
         names = {"x": by_name["x0"], "y": by_name["A"]}
-        return [_one("top", names, place, total[k], total[k] - curve[k], share)]
+        return [_handle("top", names, place, total[k], total[k] - curve[k], share)]
     return []
 
 
@@ -55,27 +55,27 @@ def _peak_handles(
     base = float(total[k] - curve[k])
     share = _share(height, by_name["A"].value) if "A" in by_name else 1.0
     tops = {"x": by_name["x0"]} | ({"y": by_name["A"]} if "A" in by_name else {})
-    found = [_one("top", tops, place, base + height, base, share)]
+    handles = [_handle("top", tops, place, base + height, base, share)]
     width = next((by_name[name] for name in _WIDTHS if name in by_name), None)
     if width is not None and np.isfinite(width.value) and width.value > 0 and height:
         half = _half(energy, curve, k, 0.5 * height)
         if half is not None:
             factor = abs(half - place) / width.value
             level = base + 0.5 * height
-            found.append(_one("flank", {"width": width}, half, level, base, factor))
-    return found
+            handles.append(_handle("flank", {"width": width}, half, level, base, factor))
+    return handles
 
 
 def _slope_handles(by_name: dict[str, Par], energy: Array) -> Sequence[Mapping[str, object]]:
     slope, level = by_name["m"], by_name["b"]
     left, right = by_name["xStart"].value, by_name["xStop"].value
-    if any(not np.isfinite(one.value) for one in (slope, level)):
+    if any(not np.isfinite(par.value) for par in (slope, level)):
         return []
     low, high = max(left, float(energy.min())), min(right, float(energy.max()))
     ends = level.value + slope.value * (low - left), level.value + slope.value * (high - left)
     return [
-        _one("left", {"y": level}, low, ends[0], 0.0, 1.0),
-        _one("right", {"y": slope}, high, ends[1], 0.0, (high - left) or 1.0),
+        _handle("left", {"y": level}, low, ends[0], 0.0, 1.0),
+        _handle("right", {"y": slope}, high, ends[1], 0.0, (high - left) or 1.0),
     ]
 
 
@@ -88,7 +88,7 @@ def _vertex(energy: Array, curve: Array, k: int) -> tuple[float, float]:
     """The top of the parabola through three points."""
     if not 0 < k < curve.size - 1:
         return float(energy[k]), float(curve[k])
-    before, at, after = (float(one) for one in curve[k - 1 : k + 2])
+    before, at, after = (float(height) for height in curve[k - 1 : k + 2])
     bend = before - 2 * at + after
     shift = 0.5 * (before - after) / bend if bend else 0.0
     shift = float(np.clip(shift, -0.5, 0.5))
@@ -116,22 +116,22 @@ def law_handles(component: Component) -> Sequence[Mapping[str, object]]:
     by_name = {par.argument: par for par in component.parameters}
     onset = by_name["t0"].value if "t0" in by_name else 0.0
     onset = float(onset) if np.isfinite(onset) else 0.0
-    found = []
+    handles = []
     if "t0" in by_name and np.isfinite(by_name["t0"].value):
-        found.append(_one("t0", {"x": by_name["t0"]}, onset, None, None, 1.0))
+        handles.append(_handle("t0", {"x": by_name["t0"]}, onset, None, None, 1.0))
     for kind, name in (("tau", "tau"), ("sd", "SD"), ("sd", "width")):
         par = by_name.get(name)
         if par is not None and np.isfinite(par.value):
-            found.append(_one(kind, {"x": par}, onset + par.value, None, None, 1.0))
-    return found
+            handles.append(_handle(kind, {"x": par}, onset + par.value, None, None, 1.0))
+    return handles
 
 
-def _one(
+def _handle(
     kind: str, pars: dict[str, Par], x: float, y: float | None, base: float | None, factor: float
 ) -> dict[str, object]:
     return {
         "type": kind,
-        "parameters": {what: par.name for what, par in pars.items()},
+        "parameters": {argument: par.name for argument, par in pars.items()},
         "x": float(x),
         "y": None if y is None else float(y),
         "base": None if base is None else float(base),
@@ -147,7 +147,7 @@ def components_of(
     model = document.model
     if model is None:
         return []
-    found = []
+    components = []
     total = frame.row if np.isfinite(frame.row).any() else None
     for component in model.components:
         handles: Sequence[Mapping[str, object]] = []
@@ -157,14 +157,14 @@ def components_of(
             handles = line_handles(
                 component, frame.spectrum.get(component.name), total, ground.energy
             )
-        found.append(
+        components.append(
             _component(
                 component, "time" if component.op.domain == "TIME" else "energy", None, handles
             )
         )
     for target, law in _laws(model):
-        found.append(_component(law, "time", target, law_handles(law)))
-    return found
+        components.append(_component(law, "time", target, law_handles(law)))
+    return components
 
 
 def _laws(model: Model) -> list[tuple[str, Component]]:
@@ -177,15 +177,15 @@ def _laws(model: Model) -> list[tuple[str, Component]]:
 
 
 def _component(
-    one: Component, where: str, of: str | None, handles: Sequence[Mapping[str, object]]
+    component: Component, where: str, of: str | None, handles: Sequence[Mapping[str, object]]
 ) -> dict[str, object]:
     return {
-        "name": one.name,
-        "function": one.op.name,
-        "kind": one.op.kind,
+        "name": component.name,
+        "function": component.op.name,
+        "kind": component.op.kind,
         "where": where,
         "of": of,
-        "formula": one.op.formula,
-        "parameters": [par.name for par in one.parameters],
+        "formula": component.op.formula,
+        "parameters": [par.name for par in component.parameters],
         "handles": handles,
     }

@@ -46,4 +46,4 @@ def picture(name: str) -> tuple[float, ...] | None:
         return None
     if high <= low:
         return (0.5,) * POINTS
-    return tuple(round(float(one), 3) for one in (curve - low) / (high - low))
+    return tuple(round(float(height), 3) for height in (curve - low) / (high - low))

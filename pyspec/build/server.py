@@ -88,9 +88,9 @@ class Server:
             ) from None
         self.port = int(self.socket.getsockname()[1])
         self.address = f"http://127.0.0.1:{self.port}/{self.token}/"
-        self._server = self._made()
+        self._server = self._make_server()
 
-    def _made(self) -> uvicorn.Server:
+    def _make_server(self) -> uvicorn.Server:
         import uvicorn
 
         config = uvicorn.Config(
@@ -163,9 +163,9 @@ def application(desk: Desk, token: str, hosts: Sequence[str] = ()) -> Starlette:
     }
 
     def may(connection: HTTPConnection) -> bool:
-        given = connection.path_params.get("token", "")
+        sent_token = connection.path_params.get("token", "")
         host, origin = connection.headers.get("host"), connection.headers.get("origin")
-        has_token = hmac.compare_digest(given.encode(), token.encode())
+        has_token = hmac.compare_digest(sent_token.encode(), token.encode())
         return has_token and is_known(host, hosts) and is_same_origin(origin, host, hosts)
 
     async def file(request: Request) -> Response:

@@ -57,10 +57,10 @@ def parameters_state(ground: Ground, document: Document) -> Sequence[Mapping[str
     values, result = model.values, document.result
     units = parameter_units(model, ground.whole.units)
     owners = _owners(model)
-    found = []
+    rows = []
     for name, par in model.parameters.items():
         owner, of = owners.get(name, ("", None))
-        found.append(
+        rows.append(
             {
                 "name": name,
                 "component": owner,
@@ -81,7 +81,7 @@ def parameters_state(ground: Ground, document: Document) -> Sequence[Mapping[str
                 "at_bound": "" if result is None else result.at_bound.get(name, ""),
             }
         )
-    return found
+    return rows
 
 
 def _axis_to_free(ground: Ground, model: Model, name: str) -> str:
@@ -97,17 +97,17 @@ def _axis_to_free(ground: Ground, model: Model, name: str) -> str:
 def schemes_state(model: Model | None) -> Sequence[Mapping[str, object]]:
     """The kinetic schemes of the model: states with their populations at the onset, and steps with
     the parameters that are their rates."""
-    found = []
+    schemes = []
     for scheme, states in () if model is None else schemes_in(model.components):
         pars = {par.argument: par.name for state in states for par in state.parameters}
         start = dict(scheme.start)
-        shown = {state_name(one): one.name for one in states}
-        found.append(
+        shown = {state_name(state): state.name for state in states}
+        schemes.append(
             {
                 "name": scheme.name,
                 "states": [
-                    {"name": one, "start": start.get(one), "component": shown.get(one)}
-                    for one in scheme.states
+                    {"name": state, "start": start.get(state), "component": shown.get(state)}
+                    for state in scheme.states
                 ],
                 "steps": [
                     {"from": list(sides(begin)), "to": list(sides(end)), "rate": pars.get(rate)}
@@ -115,7 +115,7 @@ def schemes_state(model: Model | None) -> Sequence[Mapping[str, object]]:
                 ],
             }
         )
-    return found
+    return schemes
 
 
 def _laws_of(name: str, par: Par) -> list[str]:
@@ -134,12 +134,12 @@ def _owners(model: Model) -> dict[str, tuple[str, str | None]]:
 
 def library_state(ground: Ground) -> Sequence[Mapping[str, object]]:
     """The functions that can be added, in groups."""
-    known = [op for op in rows().values() if not op.derived and op.name not in _NOT_ADDED]
+    ops = [op for op in rows().values() if not op.derived and op.name not in _NOT_ADDED]
     if ground.energy is None:
-        known = [op for op in known if op.domain == "TIME"]
+        ops = [op for op in ops if op.domain == "TIME"]
     elif ground.time is None:
-        known = [op for op in known if op.domain == "ENERGY"]
-    found = []
+        ops = [op for op in ops if op.domain == "ENERGY"]
+    groups = []
     for group, kinds in GROUPS:
         items = [
             {
@@ -150,31 +150,31 @@ def library_state(ground: Ground) -> Sequence[Mapping[str, object]]:
                 "where": op.domain.lower(),
                 "picture": picture(op.name),
             }
-            for op in known
+            for op in ops
             if op.kind in kinds
         ]
         if items:
-            found.append({"group": group, "items": items})
-    return found
+            groups.append({"group": group, "items": items})
+    return groups
 
 
 def findings_state(result: FitResult | None) -> Sequence[Mapping[str, object]]:
     """What a fit found out about itself at its end."""
-    found = () if result is None else result.findings
+    findings = () if result is None else result.findings
     return [
         {
-            "kind": one.kind.name,
-            "severity": one.severity.name,
-            "text": str(one),
-            "parameters": list(one.places),
+            "kind": finding.kind.name,
+            "severity": finding.severity.name,
+            "text": str(finding),
+            "parameters": list(finding.places),
         }
-        for one in found
+        for finding in findings
     ]
 
 
 def models_state(session: Session) -> dict[str, object]:
     """All models beside each other."""
-    document, found = session.document, []
+    document, rows = session.document, []
     for name in session.models:
         result = document.fits.get(name)
         if isinstance(result, FitResult) and result.joint is not None:
@@ -185,8 +185,8 @@ def models_state(session: Session) -> dict[str, object]:
             row |= {"redchi": number(result.redchi), "n_free": result.n_free}
             row |= {"findings": len(result.findings), "bic": number(criteria_of(result)[1])}
             row["n_data"] = result.n_data
-        found.append(row)
-    return {"all": found, "chosen": document.name}
+        rows.append(row)
+    return {"all": rows, "chosen": document.name}
 
 
 def files_state(session: Session) -> dict[str, object]:
@@ -198,7 +198,9 @@ def files_state(session: Session) -> dict[str, object]:
 def history_state(session: Session, most: int = 500) -> dict[str, object]:
     """The steps of the history, the last `most` of them, and where it stands."""
     first = max(0, min(len(session.steps) - most, session.at))
-    steps = [{"step": first + k, "label": one.label} for k, one in enumerate(session.steps[first:])]
+    steps = [
+        {"step": first + k, "label": step.label} for k, step in enumerate(session.steps[first:])
+    ]
     return {"steps": steps, "at": session.at}
 
 
@@ -217,31 +219,31 @@ def document_state(session: Session) -> dict[str, object]:
 def refused(refusal: Refusal) -> dict[str, object]:
     """A refusal, without what it does not say."""
     words = ("message", "node", "field", "rule", "remedy", "line")
-    found = {word: getattr(refusal, word) for word in words}
-    return {word: one for word, one in found.items() if one not in ("", None)}
+    fields = {word: getattr(refusal, word) for word in words}
+    return {word: value for word, value in fields.items() if value not in ("", None)}
 
 
 def ended(
-    what: str, found: FitResult | SliceResults | Refusal, seconds: float
+    scope: str, outcome: FitResult | SliceResults | Refusal, seconds: float
 ) -> dict[str, object]:
     """How a fit ended, for the page."""
-    ended: dict[str, object] = {"running": False, "what": what, "seconds": seconds}
-    if isinstance(found, FitResult):
-        numbers = {"chisqr": number(found.chisqr), "redchi": number(found.redchi)}
-        return {**ended, **numbers, "nfev": found.nfev, "message": found.message,
-                "success": bool(found.success)}  # fmt: skip
-    if isinstance(found, SliceResults):
-        n, good = len(found), int(sum(map(bool, found.success)))
+    ended: dict[str, object] = {"running": False, "what": scope, "seconds": seconds}
+    if isinstance(outcome, FitResult):
+        numbers = {"chisqr": number(outcome.chisqr), "redchi": number(outcome.redchi)}
+        return {**ended, **numbers, "nfev": outcome.nfev, "message": outcome.message,
+                "success": bool(outcome.success)}  # fmt: skip
+    if isinstance(outcome, SliceResults):
+        n, good = len(outcome), int(sum(map(bool, outcome.success)))
         return {**ended, "message": f"{good} of {n} spectra converged", "success": good == n,
                 "done": n, "total": n}  # fmt: skip
-    return {**ended, "message": found.message, "success": False}
+    return {**ended, "message": outcome.message, "success": False}
 
 
-def slices_of(found: SliceResults) -> dict[str, object]:
+def slices_of(slices: SliceResults) -> dict[str, object]:
     """The parameters of single spectra over time: {time, parameters: {name: {value, stderr}}}."""
-    told = found.to_dict()
+    told = slices.to_dict()
     columns = {
         name: {"value": values, "stderr": told["stderr"].get(name)}
         for name, values in told["values"].items()
     }
-    return {"time": [number(float(one)) for one in found.time], "parameters": columns}
+    return {"time": [number(float(time)) for time in slices.time], "parameters": columns}

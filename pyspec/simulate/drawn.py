@@ -35,18 +35,18 @@ def made_by(settings: Mapping[str, object]) -> str:
     return ", ".join(f"{key} {settings[key]}" for key in shown if key in settings)
 
 
-def check_seed(seed: int | None, what: str = "seed") -> int | None:
+def check_seed(seed: int | None, name: str = "seed") -> int | None:
     """The seed as Python's own number, or None. Raises :class:`DataError` unless it is None or a
     whole number from 0 on."""
-    if seed is None and what == "seed":
+    if seed is None and name == "seed":
         return None
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise DataError(f"{what} must be a whole number from 0 on, not {shortened(seed)}")
+        raise DataError(f"{name} must be a whole number from 0 on, not {shortened(seed)}")
     return int(seed)
 
 
-def positive(what: str, value: float) -> float:
+def positive(name: str, value: float) -> float:
     """A number above 0. Raises :class:`DataError` for any other."""
     if not (np.isfinite(value) and value > 0):
-        raise DataError(f"{what} must be finite and positive, not {value!r}")
+        raise DataError(f"{name} must be finite and positive, not {value!r}")
     return float(value)

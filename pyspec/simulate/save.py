@@ -32,14 +32,14 @@ def free_path(filepath: str | Path | None, save_format: str, overwrite: bool) ->
 
 def checked(n_data: Sequence[Array], clean: Array) -> list[Array]:
     """Noisy data of a caller. Raises :class:`DataError` unless each has the shape of `clean`."""
-    data = [real("n_data", one) for one in n_data]
+    data = [real("n_data", array) for array in n_data]
     if not data:
         raise DataError("n_data is empty; there is nothing to save")
     if data[0].ndim == 1 and clean.ndim == 2:
         raise DataError("n_data hold spectra of one time; save data of shape (time, energy)")
-    for one in data:
-        if one.shape != clean.shape:
-            raise DataError(f"n_data have shape {one.shape}, the model has {clean.shape}")
+    for array in data:
+        if array.shape != clean.shape:
+            raise DataError(f"n_data have shape {array.shape}, the model has {clean.shape}")
     return data
 
 

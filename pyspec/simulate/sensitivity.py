@@ -119,8 +119,8 @@ def crb(
     info, names, _ = fisher_matrix(model, counts, fixed=fixed)
     wanted = names if par_names is None else _chosen(model, par_names, fixed)
     bounds = _marginal(info, names) if marginal else _alone(info)
-    found = dict(zip(names, bounds.tolist(), strict=True))
-    return {name: found[name] for name in wanted}
+    by_name = dict(zip(names, bounds.tolist(), strict=True))
+    return {name: by_name[name] for name in wanted}
 
 
 @answered
@@ -179,10 +179,10 @@ def sensitivity_report(
 def _chosen(model: Model, names: Sequence[str] | None, fixed: Sequence[str]) -> list[str]:
     """The free parameters that are meant. Raises :class:`ModelError`."""
     free = list(model.opt_param_names)
-    for given in (fixed, names or ()):
-        if isinstance(given, str):
-            raise ModelError(f"give a list of parameters, [{given!r}]")
-        for name in given:
+    for listed in (fixed, names or ()):
+        if isinstance(listed, str):
+            raise ModelError(f"give a list of parameters, [{listed!r}]")
+        for name in listed:
             if name not in model.parameters:
                 hint = suggest(name, list(model.parameters))
                 raise ModelError(f"{model.name} has no parameter {name!r}{hint}")
@@ -191,8 +191,8 @@ def _chosen(model: Model, names: Sequence[str] | None, fixed: Sequence[str]) -> 
                     f"{name} is fixed or follows an expression: a measurement tells nothing of it; "
                     f"free are {', '.join(free)}"
                 )
-    known = set(fixed)
-    chosen = [name for name in (free if names is None else names) if name not in known]
+    left_out = set(fixed)
+    chosen = [name for name in (free if names is None else names) if name not in left_out]
     if not chosen:
         raise ModelError(f"{model.name} has no free parameter that is not known already")
     return chosen
@@ -223,15 +223,15 @@ def _alone(info: Array) -> Array:
 def _marginal(info: Array, names: Sequence[str]) -> Array:
     """(n,) roots of the diagonal of the inverse; infinite for what is not determined."""
     size = np.sqrt(np.diag(info))
-    known = size > 0
+    has_effect = size > 0
     bounds = np.full(len(size), np.inf)
-    scaled = info[np.ix_(known, known)] / np.outer(size[known], size[known])
+    scaled = info[np.ix_(has_effect, has_effect)] / np.outer(size[has_effect], size[has_effect])
     values, vectors = np.linalg.eigh(scaled)
     lost = values < SINGULAR * max(float(values.max(initial=0.0)), 1.0)
     inverse = (vectors[:, ~lost] / values[~lost]) @ vectors[:, ~lost].T
-    errors = np.sqrt(np.diag(inverse)) / size[known]
+    errors = np.sqrt(np.diag(inverse)) / size[has_effect]
     errors[np.abs(vectors[:, lost]).max(axis=1, initial=0.0) > TOUCHED] = np.inf
-    bounds[known] = errors
+    bounds[has_effect] = errors
     unknown = [name for name, bound in zip(names, bounds, strict=True) if np.isinf(bound)]
     if unknown:
         warnings.warn(

@@ -147,7 +147,7 @@ class Simulator(Suggesting):
 
     def settings(self) -> dict[str, object]:
         """How the data are made, as the attributes of a file."""
-        found = {
+        settings = {
             "pyspec": VERSION,
             "model": self.model.name,
             "model_text": self.model.text,
@@ -157,7 +157,7 @@ class Simulator(Suggesting):
             "counts_per_delay": self.counts_per_delay,
             "seed": self.seed,
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in settings.items() if value is not None}
 
     # data
 
@@ -215,8 +215,8 @@ class Simulator(Suggesting):
         steps = Steps(show_progress, "simulating")
         noisy, noise = [], []
         for k in range(n):
-            one, rest = self.add_noise(clean, dim)
-            noisy.append(one)
+            data, rest = self.add_noise(clean, dim)
+            noisy.append(data)
             noise.append(rest)
             steps.update(k + 1, n)
         steps.close()
@@ -262,8 +262,8 @@ class Simulator(Suggesting):
         """What a fit of the last simulated data needs to know of their noise:
         ``file.set_noise(**simulator.noise_model)``."""
         drawn = self._drawn or self._now(self.clean())
-        known = {"noise_type": drawn.kind, "sigma": drawn.sigma, "scale": drawn.scale}
-        return {key: value for key, value in known.items() if value is not None}
+        noise = {"noise_type": drawn.kind, "sigma": drawn.sigma, "scale": drawn.scale}
+        return {key: value for key, value in noise.items() if value is not None}
 
     @property
     def sigma_data(self) -> float | Array | None:

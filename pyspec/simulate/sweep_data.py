@@ -91,19 +91,19 @@ class SweepDataset(Suggesting):
         `noisy` (a list), and what is known of the noise: `sigma_data` (gaussian) or `scale`
         (counts for each unit of the data)."""
         k = self._place(config_idx)
-        found: dict[str, Any] = {"parameters": self._swept(k)}
+        config: dict[str, Any] = {"parameters": self._swept(k)}
         if "model_values" in self._file:
             names, values = self.meta["parameter_names"], self._file["model_values"][k]
-            found["all_parameter_values"] = dict(zip(names, map(float, values), strict=True))
+            config["all_parameter_values"] = dict(zip(names, map(float, values), strict=True))
         for name in NOISE:
             if name in self._file:
                 key = "sigma_data" if name == "sigma" else name
-                found[key] = float(self._file[name][k])
+                config[key] = float(self._file[name][k])
         if load_clean:
-            found["clean"] = np.asarray(self._file["clean"][k])
+            config["clean"] = np.asarray(self._file["clean"][k])
         if load_noisy:
-            found["noisy"] = list(np.asarray(self._file["noisy"][k]))
-        return found
+            config["noisy"] = list(np.asarray(self._file["noisy"][k]))
+        return config
 
     def get_parameter_summary(self) -> DataFrame:
         """The swept values as a pandas DataFrame: one row a combination, one column a parameter."""
