@@ -84,7 +84,7 @@ def run_one(args: Namespace) -> int:
     model = file.select_model()
     _check_means(job, file, kind)
     if args.check:
-        with _said_of_fit(job):
+        with _blame_fit(job):
             model = begun(file, model.name, kind, _when(job), job.fit.options.get("backend"))
         facts.update(data=data_facts(dataset, for_fields), type=kind, **model_facts(model))
         print_now(
@@ -96,7 +96,7 @@ def run_one(args: Namespace) -> int:
     shares = (args.scheduler, args.workers) if kind == "2d" else (None, None)
     # What was fitted is written, whenever a signal comes.
     with client_of(*shares) as client, Hold() as hold:
-        with _said_of_fit(job):
+        with _blame_fit(job):
             results = _fits(job, file, model.name, kind, hold, client)
         last, told = results[-1], [in_fields(result) for result in results]
         facts["results"] = [plain_result(result) for result in told]
@@ -124,7 +124,7 @@ def run_one(args: Namespace) -> int:
 
 
 @contextmanager
-def _said_of_fit(job: Job) -> Iterator[None]:
+def _blame_fit(job: Job) -> Iterator[None]:
     """What a fit refuses is said at the job's line of 'fit:'."""
     try:
         yield

@@ -16,7 +16,7 @@ from pyspec.workflow.fitting.fits import refuse_twins
 from pyspec.workflow.session.document import Document, Other, Seen
 from pyspec.workflow.session.ground import Ground
 
-_OWN = tuple(one.name for one in fields(Seen))
+_OWN = tuple(field.name for field in fields(Seen))
 
 
 def own_values(model: Model) -> dict[str, float]:

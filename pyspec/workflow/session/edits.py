@@ -94,9 +94,9 @@ def _grouped(edits: Sequence[Edit]) -> list[Edit]:
     grouped: list[Edit] = []
     for edit in edits:
         if isinstance(edit, Set) and grouped and isinstance(grouped[-1], _Fields):
-            grouped[-1] = grouped[-1].with_one(edit)
+            grouped[-1] = grouped[-1].with_edit(edit)
         elif isinstance(edit, Set):
-            grouped.append(_Fields({}).with_one(edit))
+            grouped.append(_Fields({}).with_edit(edit))
         else:
             grouped.append(edit)
     return grouped
@@ -113,7 +113,7 @@ class Set(Edit):
     value: object
 
     def apply(self, ground: Ground, document: Document) -> Merge:
-        return _Fields({}).with_one(self).apply(ground, document)
+        return _Fields({}).with_edit(self).apply(ground, document)
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class _Fields(Edit):
         """Whether values alone are set."""
         return all(own.keys() <= {"value"} for own in self.fields.values())
 
-    def with_one(self, edit: Set) -> _Fields:
+    def with_edit(self, edit: Set) -> _Fields:
         if edit.field not in FIELDS:
             raise ModelError(
                 f"{edit.name}: there is no field {edit.field!r}; give {', '.join(FIELDS)}"
