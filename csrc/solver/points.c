@@ -6,7 +6,7 @@
 int64_t pyspec_points_size(const pyspec_part *parts, int64_t n_parts)
 {
     int64_t size = 0;
-    for (int64_t k = 0; k < n_parts; k++)
+    for (int64_t k = 0; parts && k < n_parts; k++)
         size += pyspec_curves_size(&parts[k]);
     return size;
 }

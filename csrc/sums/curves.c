@@ -82,10 +82,9 @@ static int64_t curve_row(const pyspec_plan *plan)
 
 int64_t pyspec_curves_size(const pyspec_part *part)
 {
-    if (!part->call || part->call->problem->x_end - part->call->problem->x_begin < LEAST_X ||
-        curve_row(part->call->plan) < 0)
+    const pyspec_problem *q = part->call ? part->call->problem : NULL;
+    if (!q || !part->call->plan || q->x_end - q->x_begin < LEAST_X || curve_row(part->call->plan) < 0)
         return 0;
-    const pyspec_problem *q = part->call->problem;
     return ((q->row_end - 1) / L - q->row_begin / L + 1) * (int64_t)sizeof(tile_curve);
 }
 
@@ -94,6 +93,16 @@ row_curves pyspec_curves_of(const pyspec_part *part, double *memory)
     if (!memory || !pyspec_curves_size(part))
         return (row_curves){.row = -1};
     return (row_curves){.row = curve_row(part->call->plan), .tiles = (tile_curve *)(void *)memory};
+}
+
+int pyspec_has_curves(const pyspec_part *part, double *memory)
+{
+    const row_curves curves = pyspec_curves_of(part, memory);
+    const int64_t n = pyspec_curves_size(part) / (int64_t)sizeof(tile_curve);
+    for (int64_t k = 0; k < n; k++)
+        if (!curves.tiles[k].holds)
+            return 0;
+    return n > 0;
 }
 
 /* ---- polynomials --------------------------------------------------------------------------------- */

@@ -30,6 +30,9 @@ row_curves pyspec_curves_of(const pyspec_part *part, double *memory);
 /* Bytes of the curves of a part; 0: it has none. */
 int64_t pyspec_curves_size(const pyspec_part *part);
 
+/* Whether all its tiles have a curve. */
+int pyspec_has_curves(const pyspec_part *part, double *memory);
+
 /* Whether the curve holds at these values of lanes begin ... end - 1; then their sums, 0 in other lanes. */
 int pyspec_read_curve(const tile_curve *c, const double *values, int begin, int end, double *sums);
 

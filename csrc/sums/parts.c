@@ -39,13 +39,18 @@ static void begin_sums(pyspec_normal *sums, int64_t form, int64_t n_theta, int64
     sums->n_nodes = 0;
 }
 
-/* The curves of a part, which lie behind those of the parts before it. */
-static row_curves curves_of(const parts_job *j, const pyspec_part *part)
+/* The memory of the curves of a part, which lie behind those of the parts before it. */
+static double *curves_at(const parts_job *j, const pyspec_part *part)
 {
     int64_t before = 0;
     for (const pyspec_part *other = j->parts; j->curves && other < part; other++)
         before += pyspec_curves_size(other) / (int64_t)sizeof *j->curves;
-    return pyspec_curves_of(part, j->curves ? j->curves + before : NULL);
+    return j->curves ? j->curves + before : NULL;
+}
+
+static row_curves curves_of(const parts_job *j, const pyspec_part *part)
+{
+    return pyspec_curves_of(part, curves_at(j, part));
 }
 
 /* Whether a part is summed over shapes and times apart. */
@@ -289,6 +294,11 @@ int pyspec_sum_by_curves(const pyspec_part *parts, int64_t n_parts, int64_t orde
                      .team = team,
                      .every = 1,
                      .curves = curves};
+    int all = 1;
+    for (int64_t k = 0; k < n_parts; k++)
+        all &= pyspec_has_curves(&parts[k], curves_at(&job, &parts[k]));
+    if (all) /* threads would cost more than they share */
+        job.team = NULL;
     return sum_into(&job, order, triangle);
 }
 
