@@ -242,14 +242,14 @@ def _refused(name: str) -> NoReturn:
     )
 
 
-def _held(value: object) -> object:
+def _array_content(value: object) -> object:
     """What an array without axes holds; any other value itself."""
     return methodcaller("item")(value) if getattr(value, "shape", None) == () else value
 
 
 def as_node(value: object) -> Node:
     """The node, also from an array that holds it, or a number as a constant."""
-    held = _held(value)
+    held = _array_content(value)
     return held if isinstance(held, Node) else constant(held)
 
 
@@ -268,7 +268,7 @@ class constant(Node[T]):
     """A number."""
 
     def __init__(self, value: object, name: str = "") -> None:
-        number = _held(value)
+        number = _array_content(value)
         if isinstance(number, complex):
             raise ModelError(
                 f"{number!r} is no real number; write real and imaginary part as formulas (a Voigt "

@@ -135,7 +135,7 @@ def evaluate(node: Node, env: Mapping[str, Value]) -> Value:
     return prepared(node)(env)
 
 
-def written(row: RpnDef, operands: Sequence[str]) -> str:
+def instruction_text(row: RpnDef, operands: Sequence[str]) -> str:
     """An instruction as the text of a formula: a call, or an operation in parentheses."""
     if row.symbol.isidentifier():
         return f"{row.symbol}({', '.join(operands)})"

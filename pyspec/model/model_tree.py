@@ -174,9 +174,9 @@ class Copier:
             par.formula, par.where, par.dynamics, par.profile, par.free,
         )  # fmt: skip
         if par.dynamics is not None:
-            new.dynamics = self._moved(par.dynamics)
+            new.dynamics = self._motion(par.dynamics)
         if par.profile is not None:
-            new.profile = self._moved(par.profile)
+            new.profile = self._motion(par.profile)
         return new
 
     def components(self, components: Sequence[Component]) -> list[Component]:
@@ -194,7 +194,7 @@ class Copier:
             copies.append(new)
         return copies
 
-    def _moved(self, motion: Motion) -> Motion:
+    def _motion(self, motion: Motion) -> Motion:
         """What moves a parameter, with copies of its components."""
         new = _shallow(motion)
         new.__dict__["components"] = self.components(motion.components)

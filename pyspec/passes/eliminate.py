@@ -18,7 +18,7 @@ from pyspec.formula import op_of
 from pyspec.ir import EdgeKind, GraphIR, NodeKind
 from pyspec.passes.dependence import dependences
 from pyspec.passes.expand import expanded
-from pyspec.passes.held import held
+from pyspec.passes.fixed_amplitudes import with_fixed_amplitudes
 from pyspec.passes.jumps import faults
 from pyspec.passes.sums import sums
 
@@ -66,7 +66,7 @@ def linear_parameters(graph: GraphIR) -> Linear:
 
 def slopes_of(graph: GraphIR) -> Slopes:
     """What the derivatives of a model by its free parameters depend on."""
-    graph = expanded(held(graph))
+    graph = expanded(with_fixed_amplitudes(graph))
     assert graph.result is not None
     parts = sums(graph)
     depends = dependences(graph, parts)

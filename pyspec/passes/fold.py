@@ -53,7 +53,7 @@ def fold(graph: GraphIR, facts: Facts) -> tuple[GraphIR, Facts, tuple[str, ...]]
             literals[number] = _number(root)
         if root is formula.root:
             continue
-        text = _written(root)
+        text = _tree_text(root)
         changed[number] = replace(node, expr_string=text)
         references[number] = [
             GraphEdge(number, EdgeKind.EXPR_REF, position, named[name])
@@ -102,7 +102,7 @@ def _number(node: Syntax) -> Number:
     return Number(-inner.value, node.position)
 
 
-def _written(node: Syntax, least: int = _COMPARISON) -> str:
+def _tree_text(node: Syntax, least: int = _COMPARISON) -> str:
     """The text of a tree, with the parentheses that it needs and no others."""
     if isinstance(node, Name):
         return node.name
@@ -112,12 +112,12 @@ def _written(node: Syntax, least: int = _COMPARISON) -> str:
     row, operands = RPN[node.instruction], node.operands
     binds = _BINDS.get(node.instruction)
     if binds is None:
-        return f"{row.symbol}({', '.join(_written(operand) for operand in operands)})"
+        return f"{row.symbol}({', '.join(_tree_text(operand) for operand in operands)})"
     if binds == _SIGN:
-        text = row.symbol + _written(operands[0], _SIGN)
+        text = row.symbol + _tree_text(operands[0], _SIGN)
     elif binds == _POWER:
-        text = f"{_written(operands[0], _ATOM)} {row.symbol} {_written(operands[1], _SIGN)}"
+        text = f"{_tree_text(operands[0], _ATOM)} {row.symbol} {_tree_text(operands[1], _SIGN)}"
     else:
         left = max(binds, _SUM)  # comparisons are not chained
-        text = f"{_written(operands[0], left)} {row.symbol} {_written(operands[1], binds + 1)}"
+        text = f"{_tree_text(operands[0], left)} {row.symbol} {_tree_text(operands[1], binds + 1)}"
     return f"({text})" if binds < least else text

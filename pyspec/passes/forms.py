@@ -83,7 +83,7 @@ def forms(graph: GraphIR, parts: Mapping[int, Sum]) -> dict[str, str]:
     if graph.domain is DomainKind.TIME_1D:
         moves = motions[graph.result.id]
         return {
-            theta: _written("trace", [CONVOLVED] * (theta in moves.convolved))
+            theta: _label("trace", [CONVOLVED] * (theta in moves.convolved))
             for theta in moves.slopes
         }
     spectra: dict[int, Spectrum] = {}
@@ -92,7 +92,7 @@ def forms(graph: GraphIR, parts: Mapping[int, Sum]) -> dict[str, str]:
             spectra[number] = _spectrum(graph, number, part, spectra, motions)
     result = spectra[graph.result.id]
     return {
-        theta: _written(_base(terms), result.marks[theta]) for theta, terms in result.slopes.items()
+        theta: _label(_base(terms), result.marks[theta]) for theta, terms in result.slopes.items()
     }
 
 
@@ -107,7 +107,7 @@ def _base(terms: Terms) -> str:
     return "sum of outer products"
 
 
-def _written(base: str, marks: Iterable[str]) -> str:
+def _label(base: str, marks: Iterable[str]) -> str:
     present = frozenset(marks)
     return ", ".join([base, *(mark for mark in MARKS if mark in present)])
 

@@ -10,8 +10,8 @@ from pyspec.errors import several
 from pyspec.ir import GraphIR
 from pyspec.passes.dependence import dependences
 from pyspec.passes.expand import expanded
+from pyspec.passes.fixed_amplitudes import with_fixed_amplitudes
 from pyspec.passes.forms import forms
-from pyspec.passes.held import held
 from pyspec.passes.jumps import Fault, faults, is_there, places
 from pyspec.passes.sums import sums
 
@@ -47,7 +47,7 @@ def classify_columns(graph: GraphIR) -> tuple[Column, ...]:
 
     Raises :class:`PlanError` for nodes that have no derivative rules.
     """
-    return _Classification(expanded(held(graph))).columns()
+    return _Classification(expanded(with_fixed_amplitudes(graph))).columns()
 
 
 def jump_parameters(graph: GraphIR) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ class Jumps:
     is worked out once."""
 
     def __init__(self, graph: GraphIR) -> None:
-        graph = self._graph = expanded(held(graph))
+        graph = self._graph = expanded(with_fixed_amplitudes(graph))
         assert graph.result is not None
         parts = sums(graph)
         depends = dependences(graph, parts)

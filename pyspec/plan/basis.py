@@ -145,7 +145,7 @@ def slopes_of(plan: ScheduledPlan) -> list[Slope]:
             for theta in sorted(dependence(plan, row))
         ]
     columns = choose_columns(plan)
-    written = _written(plan, columns)
+    written = _slot_columns(plan, columns)
     n_theta = len(plan.opt_param_names)
     chain = [
         ((-1, row),) if row < n_theta else tuple((row, t) for t in sorted(dependence(plan, row)))
@@ -164,7 +164,7 @@ def slopes_by_theta(plan: ScheduledPlan) -> list[Slope]:
     return [Slope(k, theta, ((-1, theta),)) for k, theta in sorted(pairs)]
 
 
-def _written(plan: ScheduledPlan, columns: Sequence[int]) -> list[set[int]]:
+def _slot_columns(plan: ScheduledPlan, columns: Sequence[int]) -> list[set[int]]:
     """The columns of each slot that are not zero when all ops have run."""
     place = {row: column for column, row in enumerate(columns)}
     written: list[set[int]] = [set() for _ in range(plan.n_slots)]

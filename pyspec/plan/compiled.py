@@ -23,7 +23,7 @@ from pyspec.model import Model, Par
 from pyspec.model.facts import Outline
 from pyspec.model.state import State, state_of
 from pyspec.passes import Jumps, classify_columns, linear_parameters
-from pyspec.passes.held import held
+from pyspec.passes.fixed_amplitudes import with_fixed_amplitudes
 from pyspec.passes.sequence import VARIABLE
 from pyspec.plan.basis import BasisPlan, basis_plans, placed
 from pyspec.plan.following import Following
@@ -274,7 +274,9 @@ def _compiled(tree: Model, without: frozenset[str]) -> CompiledModel:
     lowered = None
     with suppress(PyspecError):  # the plan says so again when it is asked for
         graph = build_graph(tree)
-        plan, packed = _lower(graph if graph.of_kind(NodeKind.AXIS) else held(graph), without)
+        plan, packed = _lower(
+            graph if graph.of_kind(NodeKind.AXIS) else with_fixed_amplitudes(graph), without
+        )
         lowered = placed(plan, tree, parameters), packed
     return CompiledModel(parameters, followers, lowered, tree, outline, without=without)
 

@@ -93,7 +93,7 @@ class _Assignment:
         read = self.graph.inputs(self._called(node).id, EdgeKind.SPECTRUM_INPUT)
         return read[0].source if read else None
 
-    def _read(self, node: GraphNode) -> int | None:
+    def _spectrum_of(self, node: GraphNode) -> int | None:
         """The spectrum with a slot that an addend is, or that it reads."""
         return node.id if node.id in self.step_of else self._source(node)
 
@@ -102,10 +102,10 @@ class _Assignment:
             source = self._source(node)
             return Step(() if source is None else (self.step_of[source],))
         addends = self.graph.into(node.id, EdgeKind.ADDEND)
-        read = [number for addend in addends if (number := self._read(addend)) is not None]
+        read = [number for addend in addends if (number := self._spectrum_of(addend)) is not None]
         # The second addend may read the first: that is done before it is added.
         first = addends[0].id if addends and addends[0].id in self.step_of else None
-        late = [self._read(addend) for addend in addends[2:]]
+        late = [self._spectrum_of(addend) for addend in addends[2:]]
         again = len(addends) > 1 and addends[1].id == first
         in_place = first is not None and first not in late and not again
         return Step(tuple(self.step_of[number] for number in read), in_place=in_place)

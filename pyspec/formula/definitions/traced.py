@@ -20,7 +20,7 @@ from pyspec.formula.definitions.kernel import PARTS, SIDES
 from pyspec.formula.forest import is_leaf
 from pyspec.formula.graph import Node, constant, cumsum, placeholder, total
 from pyspec.formula.linearize import AnyNode
-from pyspec.formula.rules import written
+from pyspec.formula.rules import instruction_text
 
 #: Any Python function of arrays and numbers.
 Function: TypeAlias = Callable[..., Any]
@@ -325,4 +325,4 @@ def _text(
         raise ModelError(f"{node.label}: {type(node).__name__} has no formula; write it as nodes")
     operands = [texts[operand][0] for operand in node.operands]
     depth = 1 + max(texts[operand][1] for operand in node.operands)
-    return written(row, operands), depth
+    return instruction_text(row, operands), depth

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pyspec._library import RPN
 from pyspec.formula.program.derive import differentiate
 from pyspec.formula.program.values import COMPARISONS, Values
-from pyspec.formula.rules import written
+from pyspec.formula.rules import instruction_text
 
 #: The height of a jump is a formula of so many characters at most; of a longer one it is not known.
 MAX_TEXT = 2000
@@ -187,4 +187,4 @@ def _text(values: Values, number: int, texts: Mapping[int, str]) -> str:
         return f"({value.number!r})" if value.number < 0 else repr(value.number)
     row = RPN["MUL" if value.instruction == "CHAIN" else value.instruction]
     operands = [texts[operand] for operand in value.operands]
-    return written(row, operands)
+    return instruction_text(row, operands)

@@ -94,7 +94,7 @@ class Description:
         return hash((self.function, self.arguments))
 
     def __repr__(self) -> str:
-        return f"{self.function}({', '.join(f'{n}={_shown(v)}' for n, v in self.arguments)})"
+        return f"{self.function}({', '.join(f'{n}={_text(v)}' for n, v in self.arguments)})"
 
 
 class Registered(Description):
@@ -297,7 +297,7 @@ def _move(source: Source, par: Par, value: Value, may: tuple[str, ...]) -> None:
         retell(par.dynamics)
 
 
-def _shown(value: Value) -> str:
+def _text(value: Value) -> str:
     if isinstance(value, Free):
         return f"free({value.axis!r})"
     if isinstance(value, tuple):
@@ -305,9 +305,9 @@ def _shown(value: Value) -> str:
     if isinstance(value, Expression):
         return f"expr({value.text!r})"
     if isinstance(value, Moving):
-        return f"moving({_shown(value.base)}, {', '.join(str(list(turn)) for turn in value.laws)})"
+        return f"moving({_text(value.base)}, {', '.join(str(list(turn)) for turn in value.laws)})"
     if isinstance(value, Profiled):
-        return f"profiled({_shown(value.base)}, {list(value.functions)})"
+        return f"profiled({_text(value.base)}, {list(value.functions)})"
     bounds = (value.low, value.high)
     shown = [f"{value.value:g}", *(() if bounds == (None, None) else map(str, bounds))]
     kind = {"file": "", "static": "fixed", "project": "shared"}[value.scope]

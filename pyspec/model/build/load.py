@@ -73,7 +73,7 @@ def load_models(
     Raises :class:`ModelError`, starting with file, line and parameter, for everything that is
     not as it should be.
     """
-    file = _read(source)
+    file = _model_file(source)
     if names is not None:
         chosen = [file.find(name) for name in ([names] if isinstance(names, str) else names)]
     else:
@@ -123,7 +123,7 @@ def load_dynamics(
 
     Raises :class:`ModelError` as :func:`load_models` does.
     """
-    file = _read(source)
+    file = _model_file(source)
     entries = [file.find(model_name) for model_name in ([name] if isinstance(name, str) else name)]
     if not entries:
         raise ModelError(
@@ -140,7 +140,7 @@ def load_profile(source: str | Path, name: str, target: Par | str) -> Profile:
 
     Raises :class:`ModelError` as :func:`load_models` does.
     """
-    file = _read(source)
+    file = _model_file(source)
     return build_profile(file.source, file.find(name), target)
 
 
@@ -149,7 +149,7 @@ def load_time_model(source: str | Path | Source, name: str | None = None) -> Mod
     """A model of time laws alone: a value for each time (TIME_1D). Quantities of the section
     ``parameters`` are its parameters too. `name` may be left out where the file has only one
     model."""
-    file = _read(source)
+    file = _model_file(source)
     if name is None and len(file.models) > 1:
         raise _which(file.source.name, file.models)
     return file.model(file.find(next(iter(file.models)) if name is None else name), "TIME")
@@ -158,7 +158,7 @@ def load_time_model(source: str | Path | Source, name: str | None = None) -> Mod
 def is_of_laws(source: str | Path, name: str | None = None) -> bool:
     """Whether the named model of a file, or each of its models without a name, is made of laws of
     time: what :func:`load_time_model` takes."""
-    file = _read(source)
+    file = _model_file(source)
     chosen = file.models.values() if name is None else [file.find(name)]
     return all(
         not file.domain(body) and file.only_laws(body, but_kernels=True) for _, body in chosen
@@ -279,7 +279,7 @@ def _parameters(components: list[Component]) -> list[Par]:
     return [par for component in components for par in component.parameters]
 
 
-def _read(source: str | Path | Source) -> _ModelFile:
+def _model_file(source: str | Path | Source) -> _ModelFile:
     """A file of models. Raises :class:`ModelError` for what is none."""
     file = open_source(source)
     root = read(file)

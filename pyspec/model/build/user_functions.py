@@ -266,12 +266,12 @@ def functions_text(components: Iterable[Component]) -> str:
     """The sections ``functions`` and ``kinetics`` that these components need; "" for none."""
     components = list(components)
     definitions = {c.op.name: c.op.own for c in components if isinstance(c.op.own, Definition)}
-    lines = [line for own in definitions.values() for line in _written(own)]
+    lines = [line for own in definitions.values() for line in _definition_lines(own)]
     own = "".join(f"{line}\n" for line in (f"{FUNCTIONS}:", *lines)) if lines else ""
     return own + schemes_text(components)
 
 
-def _written(own: Definition) -> list[str]:
+def _definition_lines(own: Definition) -> list[str]:
     entries = [("parameters", own.signature)] if own.params else []
     entries += [("formula", own.value.text), ("domain", own.domain)]
     if own.inputs:

@@ -62,10 +62,10 @@ def guess_onset(data: Scaled) -> Kinetics:
     """Time zero, instrument and whether there is an artifact, with a flexible basis of decays."""
     t = data.time
     fixed = [np.ones_like(t), *np.exp(-(t - t[0])[:, None] / decay_times(t, t[0], 2 * FLEXIBLE)).T]
-    without = float(_left(data, fixed).sum())
+    without = float(_rss(data, fixed).sum())
     coarse = np.unique(np.concatenate([t[1:-1], (t[1:-2] + t[2:-1]) / 2]))
     coarse = coarse[:: max(1, coarse.size // (2 * ONSETS))]
-    costs = np.array([_left(data, _flexible(t, at, 2 * step_at(t, at), False)) for at in coarse])
+    costs = np.array([_rss(data, _flexible(t, at, 2 * step_at(t, at), False)) for at in coarse])
     gain = np.maximum(costs.max(axis=0) - costs.min(axis=0), 0.0)
     dof = t.size * data.x.size
     variance = max(float(costs.min(axis=0).sum()) / dof, 1e-3)
@@ -83,7 +83,7 @@ def guess_onset(data: Scaled) -> Kinetics:
     for has_artifact in (False, True):
         pulses = 3 * data.x.size * has_artifact
         for sd in (step * np.geomspace(0.35, 8.0, WIDTHS)).tolist():
-            table = np.array([_left(data, _flexible(t, at, sd, has_artifact)) for at in grid])
+            table = np.array([_rss(data, _flexible(t, at, sd, has_artifact)) for at in grid])
             table += variance * (pulses + CERTAIN * math.sqrt(2 * pulses)) / data.x.size
             tried.append((_polynomial(data, grid, table, 1)[0], has_artifact, sd, table))
     tried.sort(key=lambda attempt: attempt[0])
@@ -112,7 +112,7 @@ def decay_times(t: Array, at: float, count: int) -> Array:
     return np.geomspace(min(2 * step_at(t, at), span / 10), 1.5 * span, count)
 
 
-def _left(data: Scaled, columns: list[Array]) -> Array:
+def _rss(data: Scaled, columns: list[Array]) -> Array:
     """The sum of squares that these columns leave, (n_groups,)."""
     basis = np.stack(columns, axis=1)
     size = np.sqrt(np.sum(basis**2, axis=0))

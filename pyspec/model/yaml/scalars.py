@@ -76,7 +76,7 @@ def value_of(node: Node, place: str) -> float:
     if number is None:
         raise ModelError(f"{place}: {_not_a_number(node, 'value')}")
     if not math.isfinite(number):
-        raise ModelError(f"{place}: the value is infinite ({_shown(node)}); give a finite number")
+        raise ModelError(f"{place}: the value is infinite ({_text(node)}); give a finite number")
     return number
 
 
@@ -108,12 +108,12 @@ def vary_of(node: Node, place: str) -> tuple[bool, str]:
     comma = read_number(node) not in (None, 0, 1)
     raise ModelError(
         f"{place}: the second entry says whether the parameter varies; write True, False, "
-        f"project, file or static, not {_shown(node)}"
+        f"project, file or static, not {_text(node)}"
         + ("; a decimal point is written ., not a comma" if comma else "")
     )
 
 
-def _shown(node: Node) -> str:
+def _text(node: Node) -> str:
     if not isinstance(node, Scalar):
         return "a list" if isinstance(node, Sequence) else "a mapping"
     if is_null(node):
@@ -122,7 +122,7 @@ def _shown(node: Node) -> str:
 
 
 def _not_a_number(node: Node, name: str) -> str:
-    shown = _shown(node)
+    shown = _text(node)
     if isinstance(node, Scalar):
         if node.plain and node.text in (*_TRUE, *_FALSE):
             return f"the {name} is {shown}, a truth value; write [value, vary], numbers first"

@@ -1,4 +1,4 @@
-"""held: a graph with each free amplitude at 1, at one energy.
+"""with_fixed_amplitudes: a graph with each free amplitude at 1, at one energy.
 
 A fit solves for free amplitudes outside of the plan, for each energy or time. Its other questions
 about the model, such as the place of a jump, do not depend on the size of the amplitudes. They are
@@ -16,7 +16,7 @@ from pyspec.ir import DomainKind, GraphIR, GraphNode, NodeKind
 _VECTORS = frozenset({NodeKind.FREE_VECTOR, NodeKind.AXIS})
 
 
-def held(graph: GraphIR) -> GraphIR:
+def with_fixed_amplitudes(graph: GraphIR) -> GraphIR:
     """The graph, or the same where nothing is free along an axis. Laws of time are TIME_1D in it,
     and the energy, where an expression reads it, has the value of the middle."""
     if not any(node.kind in _VECTORS for node in graph.nodes):
