@@ -24,7 +24,7 @@ from pyspec.model.facts import Outline
 from pyspec.plan import CompiledModel
 from pyspec.plan.following import Followers
 from pyspec.plan.places import Places
-from pyspec.plan.start import Start, start_parameters
+from pyspec.plan.start import StartParameters, start_parameters
 
 Array = npt.NDArray[np.float64]
 
@@ -249,18 +249,17 @@ class FitPart:
 
     # at values of the parameters
 
-    def start(self, seeds: Mapping[str, float] | None) -> tuple[Start, bool]:
-        """Where it starts, and whether fits of the same model begin there too: then it has its free
-        parameters in the order of theta."""
+    def start(self, seeds: Mapping[str, float] | None) -> StartParameters:
+        """Where it starts."""
         if self.outline.is_idle:
             laws = [par.dynamics.components for par in self.parameters.values() if par.dynamics]
             refuse_idle(self.model.components, *laws)
         given = {**(self.fixed or {}), **(seeds or {})}
         shared = None if given else self.compiled.start
         if shared is not None:
-            return shared, True
-        known = self.model, self.parameters, given
-        return start_parameters(*known, self.measurement.glimpse), False
+            return shared
+        known = self.model, self.parameters, self.names, given
+        return start_parameters(*known, self.measurement.glimpse)
 
     def run(self, theta: Array, *, whole: bool = False) -> Array:
         """The model over the window at `theta`, or over the whole axes."""

@@ -16,12 +16,11 @@ from pyspec.executor import Executor, Part, PartsExecutor, Problem
 from pyspec.executor.protocol import PartsInMemory
 from pyspec.fit.amplitudes.part import FreePart, part_of
 from pyspec.fit.files import Files
-from pyspec.fit.parameters import FitParameters
 from pyspec.fit.part import FitPart, chisqr_of
 from pyspec.fit.solve.methods import checked_classes
 from pyspec.model import Measurement, Model
 from pyspec.plan import CompiledModel
-from pyspec.plan.start import Limits
+from pyspec.plan.start import Limits, StartParameters
 
 Array = npt.NDArray[np.float64]
 
@@ -264,34 +263,23 @@ class FitProblem(Files):
         """The values of the free parameters, in the order of theta."""
         return np.fromiter(map(values.__getitem__, self.names), np.float64, len(self.names))
 
-    def bounds_of(self, params: FitParameters) -> tuple[Array, Array]:
-        """(n_free,) lower and upper bounds, in the order of theta."""
-        if params.start is not None:
-            return params.start.lower, params.start.upper
-        bounds = np.array([params.limits[name][:2] for name in self.names])
-        return bounds[:, 0], bounds[:, 1]
-
-    def start(
-        self, seeds: Mapping[str, float] | None = None
-    ) -> tuple[FitParameters, tuple[str, ...]]:
-        """The parameters to start from, and the names moved off a bound."""
+    def start(self, seeds: Mapping[str, float] | None = None) -> StartParameters:
+        """Where a fit starts."""
         if self.only is not None:
-            start, is_shared = self.only.start(seeds)
-            known = dict(start.values), start.values, start.limits
-            return FitParameters(*known, start if is_shared else None), start.moved
+            return self.only.start(seeds)
         given = seeds or {}
         began: dict[str, float] = {}
         limits: dict[str, Limits] = {}
         moved: list[str] = []
         for file, full in self.named_files:
-            own, _ = file.start({name: given[full[name]] for name in full if full[name] in given})
+            own = file.start({name: given[full[name]] for name in full if full[name] in given})
             moved += [full[name] for name in own.moved]
             for name, value in own.values.items():
                 if full[name] not in began:
                     began[full[name]] = value
                     if name in own.limits:
                         limits[full[name]] = own.limits[name]
-        return FitParameters(dict(began), began, limits), tuple(dict.fromkeys(moved))
+        return StartParameters.of(self.names, began, limits, tuple(dict.fromkeys(moved)))
 
     def run(self, theta: Array, *, whole: bool = False) -> Array:
         """The model over the window at `theta`, or over the whole axes; of several files flat."""

@@ -137,15 +137,15 @@ def drawn_starts(
     A parameter without two finite bounds is always drawn around its start. The frequency of an
     oscillation with two is always anywhere, spread evenly over all starts.
     """
-    params, _ = problem.start(seeds)
+    start = problem.start(seeds)
     generator = np.random.default_rng(seed)
     yield {**(seeds or {})}
     if n_starts == 1:
         return
     swings = {
-        name: _evenly(generator, *params.limits[name][:2])
+        name: _evenly(generator, *start.limits[name][:2])
         for name in _frequencies_of(problem)
-        if all(map(math.isfinite, params.limits[name][:2]))
+        if all(map(math.isfinite, start.limits[name][:2]))
     }
     for index in range(1, n_starts):
         found = {**(seeds or {})}
@@ -153,7 +153,7 @@ def drawn_starts(
             if name in swings:
                 found[name] = next(swings[name])
                 continue
-            (low, high, unit), value = params.limits[name], params.value[name]
+            (low, high, unit), value = start.limits[name], start.values[name]
             is_closed = math.isfinite(low) and math.isfinite(high)
             if is_closed and index % 2:
                 found[name] = _anywhere(generator, low, high)

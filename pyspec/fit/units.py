@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import lmfit
@@ -20,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit.ending import information_criteria
-from pyspec.fit.parameters import FitParameters
 from pyspec.fit.results.ended import EndedFit
+from pyspec.plan.start import StartParameters
 
 Array = npt.NDArray[np.float64]
 
@@ -127,29 +128,27 @@ class UnitParameters(lmfit.Parameters):  # type: ignore[misc]
         return str(plain.dumps(**options))
 
 
-def lmfit_parameters(params: FitParameters, result: EndedFit | None = None) -> UnitParameters:
-    """The same parameters as objects of lmfit, with what a result says of them. Fixed ones have no
-    bounds there: lmfit would clip a value to them without a word."""
+def lmfit_parameters(start: StartParameters, values: Mapping[str, float]) -> UnitParameters:
+    """The parameters as objects of lmfit. Fixed ones have no bounds there: lmfit would clip a value
+    to them without a word."""
     made = UnitParameters()
-    for name, value in params.value.items():
-        limits = params.limits.get(name)
+    for name, value in values.items():
+        limits = start.limits.get(name)
         if limits is not None:
             made[name] = UnitParameter(name, value, limits.unit, min=limits.low, max=limits.high)
         else:
             made[name] = lmfit.Parameter(name, value, vary=False)
-        made[name].init_value = params.began.get(name, value)
-    if result is not None:
-        _complete(made, result)
+        made[name].init_value = start.values.get(name, value)
     return made
 
 
 def _complete(made: lmfit.Parameters, result: EndedFit) -> None:
     """Writes what a result says into objects of lmfit: errors, correlations, and the parameters
     that follow others."""
-    params, texts, correl = result._params, result._expressions, result.correl
+    values, texts, correl = result._values, result._expressions, result.correl
     for name, text in texts.items():
-        made[name] = Follower(name, params.value[name], vary=False, user_data=text)
-        made[name].init_value = params.value[name]
+        made[name] = Follower(name, values[name], vary=False, user_data=text)
+        made[name].init_value = values[name]
     for name, par in made.items():
         par.stderr = result._errors.get(name)
         par.correl = None
@@ -177,13 +176,13 @@ class Found(lmfit.minimizer.MinimizerResult):  # type: ignore[misc]
 
     def __init__(self, result: EndedFit) -> None:
         super().__init__()
-        params, (end, distance) = result._params, result.ending.end
+        start, (end, distance) = result._start, result.ending.end
         self._residual: Array | None = None
         self._problem, self._theta = result.problem, result.theta
         self.method = result.method.rsplit(" then ", 1)[-1]
-        self.var_names, self.call_kws = list(params.limits), dict[str, object]()
-        self.params = lmfit_parameters(params)
-        self.init_vals = [params.began[name] for name in self.var_names]
+        self.var_names, self.call_kws = list(start.limits), dict[str, object]()
+        self.params = lmfit_parameters(start, result._values)
+        self.init_vals = [start.values[name] for name in self.var_names]
         self.init_values = dict(zip(self.var_names, self.init_vals, strict=True))
         self.end, self.distance = end, distance
         self.success = end in ("converged", "exact") or (not end and result.success)

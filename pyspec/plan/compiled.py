@@ -32,7 +32,7 @@ from pyspec.plan.pinned import PinnedAxes, pin_axes
 from pyspec.plan.places import Places, jump_places
 from pyspec.plan.schedule import schedule_1d, schedule_2d
 from pyspec.plan.scheduled import Array, ScheduledPlan
-from pyspec.plan.start import Start, start_parameters
+from pyspec.plan.start import StartParameters, start_parameters
 
 #: Models that are kept; those used least recently go first. Each has two places in the cache: by
 #: its state, and by its structure alone. A plan takes some kilobytes.
@@ -117,14 +117,15 @@ class CompiledModel:
         return self.plan.opt_param_names
 
     @cached_property
-    def start(self) -> Start | None:
-        """Where a fit starts, its free parameters in the order of theta; None where the data have a
-        part in it, or of a model without a plan, which is fitted in parts."""
+    def start(self) -> StartParameters | None:
+        """Where a fit starts; None where the data have a part in it, or of a model without a plan,
+        which is fitted in parts."""
         if self.lowered is None:
             return None
         asked: list[bool] = []
-        start = start_parameters(self.model, self.parameters, {}, lambda: asked.append(True))
-        return None if asked or (*start.limits,) != self.names else start
+        known = self.model, self.parameters, self.names
+        start = start_parameters(*known, {}, lambda: asked.append(True))
+        return None if asked else start
 
     @cached_property
     def jump_parameters(self) -> frozenset[str]:

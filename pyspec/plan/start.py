@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ class Limits(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Start:
+class StartParameters:
     """The start of a fit; nobody changes it, fits of one model share it.
 
     Attributes
@@ -34,8 +34,8 @@ class Start:
     values : of the free and fixed parameters, in the order of the model
     limits : of the free ones
     moved : the names of those that were moved off a bound
-    theta, lower, upper : (n_free,) values and bounds of the free ones in their order
-    units : the units of the free ones
+    theta, lower, upper : (n_free,) values and bounds of the free ones in the order of theta
+    units : their units
     """
 
     values: Mapping[str, float]
@@ -48,23 +48,33 @@ class Start:
 
     @classmethod
     def of(
-        cls, values: Mapping[str, float], limits: Mapping[str, Limits], moved: tuple[str, ...]
-    ) -> Start:
-        """With the arrays of the free parameters, which are read-only."""
-        ends = np.array([limit[:2] for limit in limits.values()], np.float64).T.copy()
-        theta = np.array([values[name] for name in limits], np.float64)
+        cls,
+        names: Sequence[str],
+        values: Mapping[str, float],
+        limits: Mapping[str, Limits],
+        moved: tuple[str, ...] = (),
+    ) -> StartParameters:
+        """With the arrays of the free parameters, which are read-only; `names` are their order."""
+        own = [limits[name] for name in names]
+        ends = np.array([limit[:2] for limit in own], np.float64).reshape(-1, 2).T.copy()
+        theta = np.array([values[name] for name in names], np.float64)
         theta.flags.writeable = ends.flags.writeable = False
-        units = [limit.unit for limit in limits.values()]
-        return cls(values, limits, moved, theta, ends[0], ends[1], units)
+        return cls(values, limits, moved, theta, ends[0], ends[1], [limit.unit for limit in own])
+
+    @property
+    def bounds(self) -> tuple[Array, Array]:
+        """`lower` and `upper`."""
+        return self.lower, self.upper
 
 
 def start_parameters(
     model: Model,
     parameters: Mapping[str, Par],
+    names: Sequence[str],
     values: Mapping[str, float] | None = None,
     data: Callable[[], npt.NDArray[np.generic] | None] = lambda: None,
-) -> Start:
-    """The free and fixed `parameters` of a model at their start.
+) -> StartParameters:
+    """The free and fixed `parameters` of a model at their start; `names` are the order of theta.
 
     `values` replace those of the model, by name. `data` gives what says how large heights are that
     start at 0. Each parameter counts in a unit of its own, see :mod:`pyspec.fit.units`.
@@ -102,7 +112,7 @@ def start_parameters(
             f"{model.name}: every parameter is fixed, there is nothing to fit; let one vary: "
             "[value, True, min, max]"
         )
-    return Start.of(began, limits, tuple(moved))
+    return StartParameters.of(names, began, limits, tuple(moved))
 
 
 def _inside(par: Par, value: float, sizes: Sizes) -> float:

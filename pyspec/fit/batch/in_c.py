@@ -68,19 +68,19 @@ class InC:
         #: The structure of the measurement, as C has it.
         self.problem = view("pyspec_problem", self.laid.words)
         check(compiled.packed, compiled.plan.name, address(self.problem))
-        names, known = compiled.names, (compiled.model, compiled.parameters)
+        names = compiled.names
+        known = compiled.model, compiled.parameters, names
         self.start = compiled.start or start_parameters(*known)
         #: Whether the data have a part in where the fits begin.
         self.starts_by_data = bool(self.start.moved) and compiled.start is None
         #: Whether parameters may move jumps at other fixed values.
         self.may_jump = bool(compiled.plan.jumps)
         self.tolerance, _ = native_options(compiled.model.name, how.options)
-        low, high, _ = np.array([self.start.limits[name] for name in names]).T
         self.solved = Solved(
             len(cases),
             names,
             compiled.plan.fixed_names,
-            (low, high),
+            self.start.bounds,
             how.scale_covar is None or bool(how.scale_covar),
             max(NEAR, self.tolerance),
             self.start.moved,
@@ -88,7 +88,7 @@ class InC:
         #: Places of the parameters that the model is linear in, and natural sizes of all.
         self.linear = [names.index(name) for name in compiled.linear]
         of_data = compiled.start or start_parameters(*known, {}, read.glimpse)
-        self.sizes = np.array([of_data.limits[name].unit for name in names], dtype=np.float64)
+        self.sizes = np.array(of_data.units, np.float64)
 
     @classmethod
     def of(
@@ -211,7 +211,7 @@ class InC:
         """Writes where cases begin; which of them begin where C may."""
         cases, solved, start = self.cases, self.solved, self.start
         own = slice(places[0], places[-1] + 1)
-        solved.start[own] = [start.values[name] for name in solved.names]
+        solved.start[own] = start.theta
         solved.fixed[own] = [start.values[name] for name in solved.fixed_names]
         able = np.ones(len(places), bool)
         if not (self.starts_by_data or any(cases.values)):
@@ -241,11 +241,11 @@ class InC:
         solved = self.solved
         try:
             glimpse = self.cases.measurement(place).glimpse
-            known = self.compiled.model, self.compiled.parameters
+            known = self.compiled.model, self.compiled.parameters, self.compiled.names
             start = start_parameters(*known, given, glimpse)
         except PyspecError:
             return False
-        solved.start[place] = [start.values[name] for name in solved.names]
+        solved.start[place] = start.theta
         solved.fixed[place] = [start.values[name] for name in solved.fixed_names]
         return True
 

@@ -97,7 +97,7 @@ def _is_exchanged(result: EndedFit, objective: Objective, one: str, other: str) 
     if not (start[one] - start[other]) * (first - second) < 0:
         return False
     theta[places] = second, first
-    low, high = problem.bounds_of(result._params)
+    low, high = result._start.bounds
     if not ((low <= theta) & (theta <= high))[places].all():
         return False
     here, there = problem.chisqr_at(result.theta), problem.chisqr_at(theta)
@@ -122,7 +122,7 @@ def biased(result: EndedFit, objective: Objective) -> list[Finding]:
     other = Objective(problem.of_any_sign())
     other.evaluations = objective.evaluations
     descent = Descent(other, result.n_data, NEAR_UNBOUND)
-    bounds = problem.bounds_of(result._params)
+    bounds = result._start.bounds
     solver = descent.fit(np.array(result.theta), bounds, MOST_UNBOUND)
     covariance, _ = gauss_newton(solver.factor()[:, :-1])
     if solver.end != "converged" or covariance is None:
@@ -176,7 +176,7 @@ class _Rises:
         self.problem, self.theta = result.problem, result.theta
         covariance, self.unit = result.ending.known, result.ending.variance
         self.n_points, self.chisqr = result.n_data, float(result.chisqr)
-        self.bounds = self.problem.bounds_of(result._params)
+        self.bounds = result._start.bounds
         errors = np.sqrt(covariance.diagonal())
         self.jumps = list(result.ending.intervals)
         self.known = np.flatnonzero(errors > 0.0).tolist()

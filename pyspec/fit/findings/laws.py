@@ -117,7 +117,7 @@ def _starts(file: FileEnd, frequency: str) -> dict[str, float]:
     """How many starts find a frequency within its bounds, 0 where it lacks these; and the length of
     the times."""
     length = float(np.ptp(file.times))
-    low, high, _ = file.result._params.limits.get(frequency) or (-math.inf, math.inf, 0.0)
+    low, high, _ = file.result._start.limits.get(frequency) or (-math.inf, math.inf, 0.0)
     count = STARTS * length * (high - low)
     starts = max(FEWEST, math.ceil(count - 1e-9)) if math.isfinite(count) else 0
     return {"starts": starts, "length": length}
@@ -184,7 +184,7 @@ def bent_followers(result: EndedFit) -> Iterator[Finding]:
     slopes = np.array([[gradients[name].get(one, 0.0) for one in problem.names] for name in names])
     with np.errstate(all="ignore"):
         steps = AWAY * (slopes @ result.ending.known) / np.array([[errors[n]] for n in names])
-        ends = np.clip(result.theta + np.stack([-steps, steps]), *problem.bounds_of(result._params))
+        ends = np.clip(result.theta + np.stack([-steps, steps]), *result._start.bounds)
         free = zip(problem.names, np.moveaxis(ends, 2, 0), strict=True)
         columns = problem.followers.columns(known | dict(free))
         expected = np.einsum("skn,kn->sk", ends - result.theta, slopes)

@@ -174,7 +174,7 @@ def of_refits(result: EndedFit) -> tuple[tuple[Finding, ...], int]:
     """Findings by further fits, and how many evaluations these took; none of fits without
     success."""
     problem, found = result.problem, list[Finding]()
-    objective = Objective(problem, result._params.sizes_of(problem.names))
+    objective = Objective(problem, result._start.units)
     try:
         with np.errstate(all="ignore"):
             need_fitted(result)

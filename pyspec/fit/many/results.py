@@ -15,7 +15,7 @@ from pyspec.errors import FitError
 from pyspec.fit.batch.batch import Made
 from pyspec.fit.batch.fits import Fits, Status
 from pyspec.fit.batch.of_model import ModelBatch
-from pyspec.fit.parameters import at_bound
+from pyspec.fit.bounds import at_bound
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.results.table import columns_of, format_value, need_pandas, text_table
 from pyspec.model.build.free import single_valued

@@ -18,7 +18,6 @@ from pyspec.executor import make_executor
 from pyspec.executor.protocol import Stored
 from pyspec.fit.ending import Ending, Start, information_criteria
 from pyspec.fit.findings.finding import Finding
-from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem, OnDemand
 from pyspec.fit.results.by_reference import fit_of, residual_of
 from pyspec.fit.results.measured import Measured
@@ -27,6 +26,7 @@ from pyspec.fit.results.table import CorrelationTable, ParameterRow, ParameterTa
 from pyspec.fit.solve.methods import SAMPLER
 from pyspec.model import Measurement, Model
 from pyspec.model.data.source import source_of
+from pyspec.plan.start import StartParameters
 
 if TYPE_CHECKING:
     from lmfit import Minimizer
@@ -71,7 +71,8 @@ class EndedFit(Measured):
 
     _problem: FitProblem | OnDemand
     ending: Ending
-    _params: FitParameters
+    _start: StartParameters
+    _values: dict[str, float]
     _message: str
     method: str
     backend: str
@@ -255,10 +256,10 @@ class EndedFit(Measured):
     @cached_property
     def _expressions(self) -> dict[str, str]:
         """Name → text of the expression that a parameter follows."""
-        own, parameters = self._params.began, self.problem.parameters
+        own, parameters = self._start.values, self.problem.parameters
         return {
             name: formula.text
-            for name in self._params.value
+            for name in self._values
             if name not in own and (formula := parameters[name].formula) is not None
         }
 
@@ -268,9 +269,9 @@ class EndedFit(Measured):
         names, followers = self.problem.names, self.problem.followers
         errors = self.ending.stderr.tolist()
         found: dict[str, float | None] = {names[k]: errors[k] for k in self.ending.places.tolist()}
-        if len(self._params.value) == len(self._params.began):
+        if len(self._values) == len(self._start.values):
             return found
-        return found | self.ending.followed(names, followers.gradients(self._params.value))
+        return found | self.ending.followed(names, followers.gradients(self._values))
 
     @cached_property
     def table(self) -> ParameterTable:
@@ -280,9 +281,9 @@ class EndedFit(Measured):
             rows.append(
                 ParameterRow(
                     name=name,
-                    value=self._params.value[name],
+                    value=self._values[name],
                     stderr=self._errors.get(name),
-                    vary=name in self._params.limits,
+                    vary=name in self._start.limits,
                     min=float(own.min),
                     max=float(own.max),
                     expr=self._expressions.get(name),

@@ -20,12 +20,12 @@ from pyspec.fit.findings.counted import together
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Severity
 from pyspec.fit.followers import local
-from pyspec.fit.parameters import FitParameters
 from pyspec.fit.part import FitPart
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.results.same_data import need_same
 from pyspec.fit.uncertainty.samples import MC, MCMCResult
 from pyspec.model import Measurement, Model
+from pyspec.plan.start import StartParameters
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -84,15 +84,15 @@ class JointResult(FitResult, Sequence[FitResult]):
 
     def _file(self, index: int) -> FitResult:
         """What the fit says of one file."""
-        problem, known = self.problem, self._params
+        problem, known = self.problem, self._start
         own, full = problem.files[index], problem.full[index]
         back = {project: name for name, project in full.items()}
-        began, limits = local(known.began, full), local(known.limits, full)
-        params = FitParameters(local(known.value, full), began, limits)
+        began, limits = local(known.values, full), local(known.limits, full)
         file = FitResult(
             _problem=problem.alone(index),
             ending=self.ending.part(problem.gathers[index].tolist(), *self._counted[index]),
-            _params=params,
+            _start=StartParameters.of(own.names, began, limits),
+            _values=local(self._values, full),
             _message=self.message,
             start=Named({back[k]: value for k, value in self.start.items() if k in back}),
             fit_type=_fit_type(own),

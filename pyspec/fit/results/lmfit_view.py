@@ -53,7 +53,7 @@ class LmfitNames(EndedFit):
         None for one file of a joint fit."""
         if self._minimizer is None and not self._is_joint_member:
             need_fitted(self)
-            objective = Objective(self.problem, self._params.sizes_of(self.problem.names))
+            objective = Objective(self.problem, self._start.units)
             self._minimizer = minimizer_of(objective, self.params, self._scale_covar)
         return self._minimizer
 

@@ -44,10 +44,10 @@ _DECIDED = _CERTAIN | _NEUTRAL
 
 def result_of(run: Run, kind: type[FitResult] = FitResult) -> FitResult:
     """The result of a run that has ended."""
-    problem, outcome, params = run.problem, run.outcome, run.params
+    problem, outcome, values = run.problem, run.outcome, run.values
     ending, verdict = ending_of(run)
     if problem.followers is not NONE:
-        params.value |= problem.followers.values(params.value)
+        values |= problem.followers.values(values)
     is_finite = math.isfinite(ending.chisqr)
     last = run.methods[-1]
     # How near the optimum a success must be; a tolerance that was asked for may be wider.
@@ -67,18 +67,19 @@ def result_of(run: Run, kind: type[FitResult] = FitResult) -> FitResult:
     findings, warned = _findings(run, ending, sides)
     is_plain = is_optimum and is_finite and outcome is None and not run.stopped
     message = ""
-    if not is_plain or run.moved or sides or ending.lost or ending.intervals:
+    if not is_plain or run.start.moved or sides or ending.lost or ending.intervals:
         message = _message(run, ending, verdict, sides, (has_ended, is_optimum, is_found))
     result = kind(
         _problem=problem,
         ending=ending,
-        _params=params,
+        _start=run.start,
+        _values=values,
         _message=message,
         _outcome=outcome,
         method=NATIVE if run.methods == (NATIVE,) else " then ".join(run.methods),
         backend=problem.backend,
         settings={"methods": list(run.methods), "scale_covar": run.scale_covar, **run.options},
-        start=Named(run.start),
+        start=Named(run.start.values),
         seconds=run.seconds,
         nfev=run.nfev,
         success=has_ended and is_optimum and not ending.lost,
@@ -143,10 +144,10 @@ def _findings(
     run: Run, ending: Ending, sides: Mapping[str, str]
 ) -> tuple[Sequence[Finding], Sequence[Finding]]:
     """What to know before the numbers are used; and what of it is a warning, too."""
-    problem, values, found = run.problem, run.params.value, list(run.findings)
+    problem, values, found = run.problem, run.values, list(run.findings)
     names, chisqr = problem.names, ending.chisqr
     for k, error in ending.wide.items():
-        low, high, _ = run.params.limits[names[k]]
+        low, high, _ = run.start.limits[names[k]]
         numbers = {"error": error, "low": low, "high": high}
         found.append(Finding(Kind.ERROR_BEYOND_BOUNDS, (names[k],), numbers))
     is_judged = problem.is_weighted and not run.stopped and Robust.of(run.options) is None
@@ -159,13 +160,13 @@ def _findings(
     if math.isnan(ending.variance):
         found.append(Finding(Kind.NO_SCATTER, (), {"points": run.n_points}))
     for place, gain in ending.gains.items():
-        name, (low, high, _) = names[place], run.params.limits[names[place]]
+        name, (low, high, _) = names[place], run.start.limits[names[place]]
         at = name, sides[name], low if sides[name] == "min" else high
         found.append(at_the_bound(problem, *at, gain, chisqr, _scale(run, ending)))
     if run.solver is not None and run.intervals:
         for name, ends in run.intervals.items():
             if name not in run.lost:
-                known = problem.bounds_of(run.params), ends, _scale(run, ending)
+                known = run.start.bounds, ends, _scale(run, ending)
                 found += beyond(problem, run.solver, name, *known)
     found += doubts_of(problem, ending.theta, values, sides, chisqr)
     return [*found, *warned], warned
@@ -222,8 +223,8 @@ def _message(
             f"The loss {robust.name} was minimised, not χ²: standard errors follow from "
             "the scatter of the data, whatever scale_covar is"
         )
-    if run.moved:
-        places = ", ".join(f"{name} to {run.start[name]:.6g}" for name in run.moved)
+    if run.start.moved:
+        places = ", ".join(f"{name} to {run.start.values[name]:.6g}" for name in run.start.moved)
         parts.append(
             f"Start values on a bound were moved inside: {places}; give start values between "
             "the bounds"

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from pyspec.executor.normal import pack_triangle, unpack
 from pyspec.fit.objective import Objective
-from pyspec.fit.parameters import FitParameters
 from pyspec.fit.progress import Silent
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.jumps import Bounds, Jumps, middle, reach, search
@@ -69,12 +68,10 @@ class Descent:
         self.lost: list[str] = []
         self.eliminates = False  # whether linear parameters are eliminated first
 
-    def run(self, params: FitParameters, linear: Sequence[int] = ()) -> NativeSolver:
+    def run(self, start: Array, bounds: Bounds, linear: Sequence[int] = ()) -> NativeSolver:
         """Fits from start values, over all intervals where a parameter moves a jump. The parameters
         at the places `linear` are eliminated first, and the fit of all begins where that ends."""
-        problem = self.problem
-        bounds = problem.bounds_of(params)
-        begin = start = problem.theta_of(params.value)
+        problem, begin = self.problem, start
         jumps = Jumps.of(problem, bounds)
         if linear:
             self.eliminates = True

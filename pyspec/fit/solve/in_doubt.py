@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from pyspec._library import CONSTANTS
 from pyspec.executor.normal import pack_triangle
+from pyspec.fit.bounds import at_bound
 from pyspec.fit.ending import Ending
-from pyspec.fit.parameters import at_bound
 from pyspec.fit.solve.covariance import gains_beyond, gauss_newton
 from pyspec.fit.solve.determined import Point, Verdict, judge, without_trace
 from pyspec.fit.solve.methods import SAMPLER
@@ -40,7 +40,7 @@ def ending_in_doubt(
     """The ending of a run, and the verdict of a closer look. `known` is what C says of it, None of
     fits that did not end there."""
     problem, theta, side = run.problem, run.theta, _side(run, intervals)
-    n, (lower, upper) = theta.size, problem.bounds_of(run.params)
+    n, (lower, upper) = theta.size, run.start.bounds
     chisqr = run.end[1]
     if run.outcome is not None:
         with np.errstate(over="ignore"):
@@ -129,7 +129,7 @@ class _Slopes(NamedTuple):
 def _slopes_at(run: Run, at: Array, scale: tuple[float, float], n_amplitudes: int) -> _Slopes:
     """The slopes of a fit at its end; `scale` are the variance of a point, and chi²."""
     problem, solver, objective = run.problem, run.solver, run.objective
-    lower, upper = problem.bounds_of(run.params)
+    lower, upper = run.start.bounds
     bounds = list(zip(lower.tolist(), upper.tolist(), strict=True))
     robust = Robust.of(run.options)
     if robust is not None:
@@ -165,7 +165,7 @@ def _judged(
     least = ROUNDING * problem.data_square / max(run.n_points, 1)
     point = Point(
         slopes.at,
-        *problem.bounds_of(run.params),
+        *run.start.bounds,
         slopes.root,
         slopes.downhill,
         side,
@@ -201,11 +201,11 @@ def _gains(
 def _side(run: Run, intervals: Mapping[int, tuple[float, float]]) -> npt.NDArray[np.int64]:
     """(n,) the bounds that parameters ended at. The native solver reaches them to the last bit, the
     transformations of lmfit do not."""
-    lower, upper = run.problem.bounds_of(run.params)
+    lower, upper = run.start.bounds
     if run.outcome is None:
         side = np.where(run.theta <= lower, -1, np.where(run.theta >= upper, 1, 0))
     else:
-        codes, start = {"": 0, "min": -1, "max": 1}, run.problem.theta_of(run.start)
+        codes, start = {"": 0, "min": -1, "max": 1}, run.start.theta
         rows = zip(run.theta.tolist(), lower.tolist(), upper.tolist(), start.tolist(), strict=True)
         side = np.array([codes[at_bound(*row)] for row in rows])
     side = side.astype(np.int64)

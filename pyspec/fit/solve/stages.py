@@ -18,7 +18,6 @@ from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.interrupts import Hold, current_hold
 from pyspec.fit.objective import Objective
-from pyspec.fit.parameters import FitParameters
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent, StopFit
 from pyspec.fit.solve.descent import Descent, watch_of
@@ -26,6 +25,7 @@ from pyspec.fit.solve.methods import COMPARE, GLOBAL, NATIVE, RANDOM, SAMPLER, H
 from pyspec.fit.solve.native import MOST_EVALUATIONS, TOLERANCE, NativeSolver, native_options
 from pyspec.fit.solve.other_optima import ENDED
 from pyspec.fit.solve.sample import sample
+from pyspec.plan.start import StartParameters
 
 if TYPE_CHECKING:
     import lmfit
@@ -77,27 +77,25 @@ def _seeded(seed: int) -> Iterator[None]:
 
 
 class Run:
-    """One fit on its way: the stages, and what is made of their outcome. `start` are the parameters
-    and which of them were `moved` off a bound, `options` those of the last method."""
+    """One fit on its way: the stages, and what is made of their outcome. `options` are those of the
+    last method, `values` those of all parameters, and `theta` of the free ones, read-only."""
 
     def __init__(
         self,
         problem: FitProblem,
-        start: tuple[FitParameters, tuple[str, ...]],
+        start: StartParameters,
         methods: tuple[str, ...],
         options: Mapping[str, object],
         scale_covar: bool,
         n_points: int,
     ) -> None:
         self.problem = problem
-        params, self.moved = start
+        self.start, self.values, self.theta = start, dict(start.values), start.theta
         #: What the stages call, and the account of these calls.
-        self.objective = Objective(problem, params.sizes_of(problem.names))
+        self.objective = Objective(problem, start.units)
         self.methods, self.options = methods, dict(options)
         self.n_points = n_points
         self.scale_covar = scale_covar
-        self.start = params.began
-        self.params = params
         self.intervals: dict[str, tuple[float, float]] = {}
         self.lost: list[str] = []
         self.findings: list[Finding] = []
@@ -111,8 +109,6 @@ class Run:
     ended: NativeSolver | None = None
     #: How the solver ended, at which chi², and how far from the optimum.
     end: tuple[str, float, float] = ("", np.nan, np.nan)
-    #: (n_free,) where the run ended, read-only.
-    theta: Array
     #: Other optima that are nearly as good; None where they were not looked for.
     rivals: list[Array] | None = None
     nfev = 0
@@ -184,7 +180,7 @@ class Run:
         self.solver, given = None, [name for name in options if name != "seed"]
         if method == "leastsq":
             options = {**OF_MINPACK, **options}
-        params = lmfit_parameters(self.params)
+        params = lmfit_parameters(self.start, self.values)
         minimizer = self.minimizer = minimizer_of(self.objective, params, self.scale_covar)
         tight = [options[name] for name in ("ftol", "xtol", "gtol") if name in options]
         is_tight = any(isinstance(one, Real) and one < TIGHT for one in tight)
@@ -213,7 +209,7 @@ class Run:
             self._to_best(self.outcome)  # lmfit leaves it wherever it was
         self._take_over(self.outcome.params)
         if np.all(self.outcome.residual == OUTSIDE):
-            self.objective.refuse(self.problem.theta_of(self.params.value))
+            self.objective.refuse(self.theta)
         self.outcome.message = _message(self.outcome, method)
         self.outcome.residual = np.array(self.outcome.residual, dtype=np.float64)
 
@@ -228,7 +224,7 @@ class Run:
             linear = descent.linear() if eliminates else []
             if eliminates and not linear and not problem.n_amplitudes:
                 self.findings.append(Finding(Kind.NOTHING_LINEAR))
-            self.solver = descent.run(self.params, linear)
+            self.solver = descent.run(self.theta, self.start.bounds, linear)
         except (StopFit, KeyboardInterrupt, ClusterError):
             self.solver = descent.best
             raise
@@ -247,12 +243,8 @@ class Run:
         left = None if account.max_nfev is None else account.left()
         if left is not None:
             most = min(most, left)
-        shared, n_points, square = self.params.start, self.n_points, problem.files[0].data_square
-        if shared is not None:
-            start, lower, upper = shared.theta, shared.lower, shared.upper
-        else:
-            start = problem.theta_of(self.params.value)
-            lower, upper = problem.bounds_of(self.params)
+        n_points, square = self.n_points, problem.files[0].data_square
+        start, lower, upper = self.start.theta, self.start.lower, self.start.upper
         solver = NativeSolver(start, lower, upper, n_points, square, most, TOLERANCE)
         self.solver = solver
         try:
@@ -298,13 +290,13 @@ class Run:
     def _end_at(self, theta: Array) -> None:
         """Takes the values of the free parameters from a solver in C."""
         self.theta = theta
-        self.params.value.update(zip(self.problem.names, theta.tolist(), strict=True))
+        self.values.update(zip(self.problem.names, theta.tolist(), strict=True))
 
     def _take_over(self, params: lmfit.Parameters) -> None:
         """The values that a method of lmfit found."""
         for name, par in params.items():
-            self.params.value[name] = float(par.value)
-        self.theta = self.problem.theta_of(self.params.value)
+            self.values[name] = float(par.value)
+        self.theta = self.problem.theta_of(self.values)
         self.theta.flags.writeable = False
 
     def _derivatives(self, params: lmfit.Parameters) -> Array:

@@ -164,7 +164,7 @@ def _followers(result: EndedFit, chain: Array) -> tuple[list[str], Array]:
     """The followers that depend on what was sampled, and their values, (n_steps, n_walkers, n)."""
     problem, shape = result.problem, chain.shape[:2]
     sampled = dict(zip(problem.names, np.moveaxis(chain, 2, 0), strict=False))
-    found = problem.followers.columns({**result._params.value, **sampled})
+    found = problem.followers.columns({**result._values, **sampled})
     kept = {name: column for name, column in found.items() if np.shape(column) == shape}
     return list(kept), np.stack([*kept.values()], axis=2) if kept else np.zeros((*shape, 0))
 
@@ -204,7 +204,7 @@ def _places(result: EndedFit, mc: MC, low: Array, high: Array) -> Array:
     the bounds."""
     names = result.problem.names
     centre, width = [*result.theta], []
-    for name, size in zip(names, result._params.sizes_of(names), strict=True):
+    for name, size in zip(names, result._start.units, strict=True):
         error = result.stderr[name]
         width.append(1e-3 * size if error is None or not error > 0 else START * error)
     if mc.sigma_ini is not None:

@@ -101,14 +101,14 @@ class ProfileLikelihood:
         refuse_robust(result, "confidence intervals")
         self.result, self.scaled = result, result._scale_covar
         self.problem = problem = result.problem
-        self.objective = Objective(problem, result._params.sizes_of(problem.names))
+        self.objective = Objective(problem, result._start.units)
         self.names: tuple[str, ...] = problem.names
         self.best = np.array(result.theta, np.float64)
         self.chisqr = float(result.chisqr)
         self.n_rest = result.n_data - result.n_free
         #: The least chi² that was found below that of the fit, and its point.
         self.better: tuple[float, Array] | None = None
-        self.lower, self.upper = bounds = problem.bounds_of(result._params)
+        self.lower, self.upper = bounds = result._start.bounds
         self.frozen = Jumps.of(problem, bounds).frozen(self.best)
         #: Of each value of a parameter that was tried: the parameters, and the probability that it
         #: is beyond.

@@ -25,14 +25,13 @@ from pyspec.fit import (
 from pyspec.fit.batch.fits import Table
 from pyspec.fit.ending import Determined, Ending
 from pyspec.fit.findings.finding import Finding
-from pyspec.fit.parameters import FitParameters
 from pyspec.io.archive.contents import NAMED
 from pyspec.io.archive.fields import Record, Samples
 from pyspec.io.archive.fit_record import ARRAYS, AT, BY_NAME, NUMBERS, OF_ENDING, TEXTS
 from pyspec.io.archive.problems import Recorded, RecordedSlice, table_of
 from pyspec.model.data.digest import checksum_of
 from pyspec.model.sizes import unit_of
-from pyspec.plan.start import Limits
+from pyspec.plan.start import Limits, StartParameters
 
 Array = npt.NDArray[np.float64]
 
@@ -89,7 +88,8 @@ def _result(
     result = FitResult(
         _problem=problem,
         ending=ending,
-        _params=_params(table),
+        _start=_start_of(table, problem.names),
+        _values={row.name: row.value for row in table},
         _message=str(facts["message"]),
         _statistics={n: float(v) for n, v in statistics.items() if n not in OF_ENDING},
         method=str(settings["method"]),
@@ -221,15 +221,15 @@ class RecordedSlices(Table[SliceFit]):
 # the parts of a record
 
 
-def _params(table: ParameterTable) -> FitParameters:
-    """The parameters with their stored values."""
+def _start_of(table: ParameterTable, names: Sequence[str]) -> StartParameters:
+    """Where the fit started, as far as it is known; `names` are the order of theta."""
     began = {row.name: row.value if row.init is None else row.init for row in table}
 
     def limits(row: ParameterRow) -> Limits:
         return Limits(row.min, row.max, unit_of(began[row.name], row.min, row.max, 0.0) or 1.0)
 
-    return FitParameters(
-        {row.name: row.value for row in table},
+    return StartParameters.of(
+        names,
         {row.name: began[row.name] for row in table if row.kind != "expr"},
         {row.name: limits(row) for row in table if row.kind == "free"},
     )

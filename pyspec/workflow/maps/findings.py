@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from pyspec.fit.bounds import near_bound
 from pyspec.fit.findings.finding import warn
-from pyspec.fit.parameters import near_bound
 from pyspec.io.optional import need
 from pyspec.workflow.maps.store import IDENTITY, MapStore
 

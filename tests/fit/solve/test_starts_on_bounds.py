@@ -9,7 +9,7 @@ import pytest
 from support.fit_cases import agree
 
 from pyspec.fit import FitResult, fit_model
-from pyspec.fit.parameters import at_bound
+from pyspec.fit.bounds import at_bound
 from pyspec.model import Measurement, Model, load_dynamics, load_model
 from pyspec.model.sizes import Sizes
 

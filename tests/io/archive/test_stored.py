@@ -58,7 +58,7 @@ def test_a_fit_in_seconds_is_one_again(tmp_path: Path, method: str) -> None:
     save_fit(tmp_path / "a.h5", one)
     again = load_fit(tmp_path / "a.h5")
     assert str(again.table) == str(one.table)
-    assert again._params.sizes_of(one.free_names) == one._params.sizes_of(one.free_names)
+    assert again._start.units == one._start.units
     assert again.lmfit.method == method
     for name, par in one.params.items():
         own = again.params[name]
