@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pyspec._library import CONSTANTS
 from pyspec.executor.normal import unpack
 
 Array = npt.NDArray[np.float64]
@@ -25,6 +26,8 @@ _WORDS = {
     "seems {:.2g} standard errors away; start nearer, or give the parameters bounds",
 }
 
+
+_AT_BOUND = CONSTANTS["ENDING_AT_BOUND"]
 
 #: A direction whose singular value is below this share of the largest may be lost.
 WEAK = 1e-4
@@ -98,8 +101,18 @@ class Ending:
     left: Determined | None = None
 
     @classmethod
-    def of(cls, **fields: object) -> Ending:
-        """That with these fields, of which none is checked: in a third of the time of a call."""
+    def of_c(cls, theta: Array, flags: int, numbers: bytes, **fields: object) -> Ending:
+        """What C found, with the flags ``PYSPEC_ENDING_*``. `numbers` are the sides, what chi²
+        would fall by without each bound, the covariance and the factor, see ``pyspec_end``. Nothing
+        is checked: in a third of the time of a call."""
+        n, side, gains = theta.size, None, {}
+        if flags & _AT_BOUND:
+            side = np.frombuffer(numbers, np.int64, n)
+            gain = np.frombuffer(numbers, np.float64, n, 8 * n).tolist()
+            gains = {k: one for k, one in enumerate(gain) if one > 0.0}
+        fields |= {"theta": theta, "side": side, "gains": gains, "wide": {}}
+        fields["covariance"] = np.ndarray((n, n), np.float64, numbers, 16 * n)
+        fields["factor"] = np.frombuffer(numbers, np.float64, -1, 8 * n * (n + 2))
         one = cls.__new__(cls)
         one.__dict__.update(fields)
         return one
@@ -119,7 +132,7 @@ class Ending:
     @property
     def text(self) -> str:
         """How the solver ended, in words; "" where it did not."""
-        return _WORDS.get(self.end[0], "").format(self.end[1])
+        return end_said(*self.end)
 
     @property
     def n_free(self) -> int:
@@ -284,6 +297,11 @@ class Start:
     success: bool
     message: str
     agrees: bool = False
+
+
+def end_said(end: str, distance: float) -> str:
+    """How a solver ended that saw this distance to the optimum; "" where it did not."""
+    return _WORDS.get(end, "").format(distance)
 
 
 def bounds_said(sides: Mapping[str, str]) -> str:

@@ -4,7 +4,7 @@ evaluation is whose data come in chunks."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache, partial
 from numbers import Integral, Real
@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError
-from pyspec.executor import Executor, PartsExecutor
 from pyspec.executor.source import SourceExecutor
 from pyspec.fit.interrupts import Hold
+from pyspec.fit.part import FitPart
 from pyspec.fit.progress import Silent, StopFit
 
 Array = npt.NDArray[np.float64]
@@ -115,12 +115,14 @@ class Evaluations:
         return True
 
 
-def told_of_rows(executor: Executor, progress: Silent, hold: Hold) -> AbstractContextManager[None]:
+def told_of_rows(
+    files: Sequence[FitPart], progress: Silent, hold: Hold
+) -> AbstractContextManager[None]:
     """Inside of this block `progress` is told of the rows that an evaluation has read, of all files
     together, and Ctrl-C is a KeyboardInterrupt after the chunk at hand. Of data in memory there is
     nothing to tell."""
-    files = executor.executors if isinstance(executor, PartsExecutor) else (executor,)
-    read = [one for one in files if isinstance(one, SourceExecutor)]
+    away = [one.executor for one in files if type(one.measurement.data) is not np.ndarray]
+    read = [one for one in away if isinstance(one, SourceExecutor)]
     return _told(read, progress, hold) if read else nullcontext()
 
 

@@ -16,13 +16,13 @@ from pyspec.errors import PyspecError
 from pyspec.executor.normal import pack_triangle, unpack
 from pyspec.executor.protocol import each_by_itself
 from pyspec.fit.diagnose import explain_slopes, refusal
+from pyspec.fit.ending import Ending
 from pyspec.fit.evaluations import OUTSIDE, Evaluations
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent
-from pyspec.fit.solve.covariance import fisher_weight, jacobian
-from pyspec.fit.solve.native import NativeSolver, Watch, root_of
+from pyspec.fit.solve.covariance import fisher_weight, jacobian, root_of
+from pyspec.fit.solve.native import NativeSolver, Watch
 from pyspec.fit.solve.search import Search
-from pyspec.fit.solve.settled import Settled
 
 if TYPE_CHECKING:
     import lmfit
@@ -93,7 +93,7 @@ class Objective:
         with self.sums(solver.bounds) as evaluate:
             solver.run(evaluate, watch)
 
-    def judge(self, solver: NativeSolver) -> Settled:
+    def judge(self, solver: NativeSolver) -> Ending:
         """What C says of the ending of a solver that has settled, after a closer look."""
         with self.problem.in_parts() as parts:
             return solver.judge(parts, np.array(self.sizes, dtype=np.float64))

@@ -19,15 +19,14 @@ from pyspec.fit.batch.fits import Fit, Table
 from pyspec.fit.batch.in_c import InC
 from pyspec.fit.batch.pools import GoneError, LostError, Pool, run_tasks
 from pyspec.fit.batch.solved import Solved
-from pyspec.fit.ending import Ending, bounds_said
+from pyspec.fit.ending import bounds_said, end_said
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import How
-from pyspec.fit.solve.native import NativeSolver
-from pyspec.fit.solve.stages import run_fit
+from pyspec.fit.solve.stages import EndedInC, run_fit
 from pyspec.model import Measurement
 from pyspec.plan import CompiledModel
 
@@ -110,12 +109,15 @@ class Batch(ABC, Generic[Fit]):
         changed since then."""
         checksum = int(solved.checksums[place])
         problem, start = self.case(number, checksum or None)
-        result = self._fit(problem, start, solved.solver(place))
+        result = self._fit(problem, start, solved.ending(place))
         result.seconds = solved.seconds / len(solved)
         return result
 
     def _fit(
-        self, problem: FitProblem, start: Mapping[str, float], ended: NativeSolver | None = None
+        self,
+        problem: FitProblem,
+        start: Mapping[str, float],
+        ended: EndedInC | None = None,
     ) -> FitResult:
         return result_of(run_fit(problem, self.how, self.stopper, start, ended))
 
@@ -252,7 +254,7 @@ class Batch(ABC, Generic[Fit]):
         """The message of a fit that C made."""
         if solved.moved or solved.is_lost[place]:  # which of them, and to where
             return self.result_of(number, solved, place).message
-        said = Ending.of(end=("converged", float(solved.fitted["reached"][place]))).text
+        said = end_said("converged", float(solved.fitted["reached"][place]))
         return f"{said}. {bounds_said(solved.sides(place))}".strip(". ") + "."
 
     def columns(self, what: str, solved: Solved, made: Ints) -> Mapping[str, Any]:

@@ -19,8 +19,7 @@ from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import How
-from pyspec.fit.solve.native import NativeSolver
-from pyspec.fit.solve.stages import run_fit
+from pyspec.fit.solve.stages import EndedInC, run_fit
 from pyspec.fit.starts import Ended, drawn_starts, first_error, with_starts
 from pyspec.model import Measurement
 from pyspec.plan import CompiledModel
@@ -84,7 +83,10 @@ class Starts(Batch[Ended]):
         return found
 
     def _fit(
-        self, problem: FitProblem, start: Mapping[str, float], ended: NativeSolver | None = None
+        self,
+        problem: FitProblem,
+        start: Mapping[str, float],
+        ended: EndedInC | None = None,
     ) -> FitResult:
         reporter = self.stopper
         if self.progress not in (None, False):

@@ -24,7 +24,8 @@ from pyspec.fit.progress import Steps
 from pyspec.fit.results.ended import state_of
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.methods import NATIVE, check_linear
-from pyspec.fit.solve.native import NativeSolver, native_options
+from pyspec.fit.solve.native import native_options
+from pyspec.fit.solve.stages import EndedInC
 from pyspec.formula import op_of
 from pyspec.model import Measurement, Model
 from pyspec.plan import CompiledModel, compile_model
@@ -165,7 +166,10 @@ class ModelBatch(Batch[Kind]):
         return self._named(result)
 
     def _fit(
-        self, problem: FitProblem, start: Mapping[str, float], ended: NativeSolver | None = None
+        self,
+        problem: FitProblem,
+        start: Mapping[str, float],
+        ended: EndedInC | None = None,
     ) -> FitResult:
         return self._named(super()._fit(problem, start, ended))
 

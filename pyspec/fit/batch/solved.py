@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, DTYPES
 from pyspec.executor.normal import triangle_size
-from pyspec.fit.solve.native import NativeSolver
-from pyspec.fit.solve.settled import Ended, Settled
+from pyspec.fit.ending import Ending
 from pyspec.plan.following import Following
 
 Array = npt.NDArray[np.float64]
@@ -176,12 +175,20 @@ class Solved:
         pairs = zip(self.names, side, strict=True)
         return {name: "min" if one < 0 else "max" for name, one in pairs if one}
 
-    def solver(self, k: int) -> NativeSolver:
-        """The solver that made one of them, as far as it is known."""
+    def ending(self, k: int) -> tuple[Ending, int, int]:
+        """The ending of one of them, its flags and its evaluations."""
         n, row = len(self.names), self.numbers[k]
         _, flags, nfev, n_points, chisqr, reached, distance = self.fitted[k].item()
-        n_free = max(n_points - n, 1)
-        variance = chisqr / n_free if self.is_scaled else 1.0
-        known = Settled(flags, variance, distance, chisqr, n, row[n:].tobytes())
-        ended = Ended(n_points, nfev, reached, n_free, self.is_scaled)
-        return NativeSolver.ended_at(row[:n], self.lower, self.upper, known, ended)
+        ending = Ending.of_c(
+            np.frombuffer(row[:n].tobytes()),
+            flags,
+            row[n:].tobytes(),
+            variance=chisqr / max(n_points - n, 1) if self.is_scaled else 1.0,
+            distance=distance,
+            chisqr=chisqr,
+            n_points=n_points,
+            n_amplitudes=0,
+            end=("converged", reached),
+            intervals={},
+        )
+        return ending, flags, nfev

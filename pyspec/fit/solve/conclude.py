@@ -21,7 +21,6 @@ from pyspec.fit.solve.in_doubt import ending_in_doubt
 from pyspec.fit.solve.jumps import beyond, not_searched
 from pyspec.fit.solve.methods import NATIVE, SAMPLER
 from pyspec.fit.solve.robust import Robust
-from pyspec.fit.solve.settled import Settled
 from pyspec.fit.solve.stages import Run
 from pyspec.plan.following import NONE
 
@@ -103,38 +102,22 @@ def ending_of(run: Run) -> tuple[Ending, Verdict | None]:
     """Where a run ended, and the verdict of a closer look, if one was needed."""
     problem, solver, theta = run.problem, run.solver, run.theta
     n_amplitudes = (problem.only or problem).n_amplitudes_at(theta)
-    n_fitted, intervals = theta.size + n_amplitudes, {}
+    n_fitted, intervals = theta.size + n_amplitudes, dict[int, tuple[float, float]]()
     if run.intervals:
         intervals = {problem.names.index(name): ends for name, ends in run.intervals.items()}
     is_saturated = run.scale_covar and run.n_points <= n_fitted
-    known: Settled | None = None
+    known, flags, _ = run.ended or (None, 0, 0)
     if solver is not None and not run.stopped and not problem.is_poisson:
-        known = solver.settle(max(run.n_points - n_fitted, 1), run.scale_covar, (*intervals,))
-        if known.flags & _DECIDED != _CERTAIN and problem.in_memory:
+        known = solver.settle(run.n_points, n_amplitudes, run.scale_covar, intervals)
+        if solver.flags & _DECIDED != _CERTAIN and problem.in_memory:
             known = run.objective.judge(solver)
-        is_certain = known.flags & ~_HARMLESS == _CERTAIN and not is_saturated
+        flags = solver.flags
+    if known is not None:
+        is_certain = flags & ~_HARMLESS == _CERTAIN and not is_saturated
         if is_certain and not run.lost and known.chisqr < math.inf:
-            side, gains = None, {}
-            if known.flags & _AT_BOUND:
-                side = known.side
-                gains = {k: gain for k, gain in enumerate(known.gain.tolist()) if gain > 0.0}
-            ending = Ending.of(
-                theta=theta,
-                covariance=known.covariance,
-                variance=known.variance,
-                chisqr=known.chisqr,
-                n_points=run.n_points,
-                n_amplitudes=n_amplitudes,
-                distance=known.distance,
-                end=run.end[::2],
-                side=side,
-                factor=known.factor,
-                intervals=intervals,
-                gains=gains,
-                wide={},
-            )
-            return ending, None
-    return ending_in_doubt(run, known, n_amplitudes, is_saturated, intervals)
+            return known, None
+    said = known if flags & _CERTAIN else None
+    return ending_in_doubt(run, said, n_amplitudes, is_saturated, intervals)
 
 
 # what is said

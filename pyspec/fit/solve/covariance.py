@@ -134,3 +134,32 @@ def gains_beyond(
         if curvature > 0.0
     }
     return {k: gain for k, gain in gains.items() if gain > 0.0}
+
+
+#: Pivots of a scaled Gram matrix from which on its Cholesky factor is as good as any.
+SOUND = 1e-6
+
+
+def root_of(gram: Array) -> Array:
+    """Upper triangular R with RᵀR = a Gram matrix. Columns of zeros stay zeros. A direction without
+    length may be below 0 by rounding; it is set to 0."""
+    size = np.sqrt(np.maximum(gram.diagonal(), 0.0))
+    informed = size > 0.0
+    if informed.all():
+        return _root_of_scaled(gram / (size[:, None] * size)) * size
+    places = np.ix_(informed, informed)
+    factor = np.zeros_like(gram)
+    factor[places] = root_of(gram[places])
+    return factor
+
+
+def _root_of_scaled(gram: Array) -> Array:
+    try:
+        root = np.linalg.cholesky(gram)
+        if root.diagonal().min(initial=1.0) > SOUND:
+            return np.asarray(root.T)
+    except np.linalg.LinAlgError:
+        pass
+    values, vectors = np.linalg.eigh(gram)
+    values[values < values.size * np.finfo(float).eps * np.max(values, initial=0.0)] = 0.0
+    return np.asarray(np.linalg.qr(np.sqrt(values)[:, None] * vectors.T, mode="r"))

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from pyspec.executor.normal import pack_triangle, unpack
 from pyspec.fit.objective import Objective
 from pyspec.fit.progress import Silent
-from pyspec.fit.solve.covariance import gauss_newton
+from pyspec.fit.solve.covariance import gauss_newton, root_of
 from pyspec.fit.solve.jumps import Bounds, Jumps, middle, reach, search
-from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver, Watch, root_of
+from pyspec.fit.solve.native import MOST_EVALUATIONS, NativeSolver, Watch
 from pyspec.fit.solve.other_optima import CREEPS, ENDED, ROUGH, Look, starts_beside
 from pyspec.fit.solve.search import BACK, REDUCED, WAYS, Search
 from pyspec.plan.places import interval, number_of
@@ -57,9 +57,11 @@ class Descent:
 
     look: Look | None = None
 
-    def __init__(self, objective: Objective, n_points: int, tolerance: float) -> None:
+    def __init__(
+        self, objective: Objective, n_points: int, tolerance: float, is_scaled: bool = True
+    ) -> None:
         self.objective, self.problem = objective, objective.problem
-        self.n_points = n_points
+        self.n_points, self.is_scaled = n_points, is_scaled
         self.tolerance = tolerance
         self.data_square = self.problem.data_square
         self.best: NativeSolver | None = None
@@ -231,7 +233,10 @@ class Descent:
     def freed(self, found: NativeSolver, start: Array, bounds: Bounds) -> NativeSolver:
         """The solver, which goes on where it has ended in doubt (csrc/solver/lm_ways.c): some
         parameters go back to their `start`, and heights are eliminated."""
-        if found.end not in ENDED or not found.is_weak:
+        if found.end not in ENDED:
+            return found
+        found.settle(self.n_points, 0, self.is_scaled, {})
+        if not found.is_weak:
             return found
         linear, is_counts = self.linear(), self.problem.is_poisson
         left = self.objective.evaluations.left()

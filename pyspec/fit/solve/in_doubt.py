@@ -11,15 +11,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library import CONSTANTS
-from pyspec.executor.normal import pack_triangle
+from pyspec.executor.normal import pack_triangle, unpack
 from pyspec.fit.bounds import at_bound
 from pyspec.fit.ending import Ending
 from pyspec.fit.solve.covariance import gains_beyond, gauss_newton
 from pyspec.fit.solve.determined import Point, Verdict, judge, without_trace
 from pyspec.fit.solve.methods import SAMPLER
 from pyspec.fit.solve.robust import Robust
-from pyspec.fit.solve.settled import Settled
 from pyspec.fit.solve.stages import Run
 
 Array = npt.NDArray[np.float64]
@@ -27,18 +25,16 @@ Array = npt.NDArray[np.float64]
 #: Below this share of the data, squared, a residual is rounding and has no standard deviation.
 ROUNDING = 1e-16
 
-_CERTAIN = CONSTANTS["ENDING_CERTAIN"]
-
 
 def ending_in_doubt(
     run: Run,
-    known: Settled | None,
+    known: Ending | None,
     n_amplitudes: int,
     is_saturated: bool,
     intervals: Mapping[int, tuple[float, float]],
 ) -> tuple[Ending, Verdict]:
-    """The ending of a run, and the verdict of a closer look. `known` is what C says of it, None of
-    fits that did not end there."""
+    """The ending of a run, and the verdict of a closer look. `known` is what C says of it if
+    that is certain."""
     problem, theta, side = run.problem, run.theta, _side(run, intervals)
     n, (lower, upper) = theta.size, run.start.bounds
     chisqr = run.end[1]
@@ -57,7 +53,7 @@ def ending_in_doubt(
         if math.isfinite(chisqr) and not is_sampled:
             verdict = _judged(run, slopes, side, chisqr, tuple(intervals))
     # What C said of the bounds holds where none was added.
-    said = known if known is not None and known.flags & _CERTAIN and not verdict.next_to else None
+    said = None if verdict.next_to else known
     covariance, empty = np.full((n, n), np.nan), list[int]()
     if is_saturated or run.stopped:
         pass
@@ -97,7 +93,7 @@ def ending_in_doubt(
         None if slopes is None else slopes.fisher,
         intervals,
         tuple(dict.fromkeys(lost)),
-        _gains(said, slopes, side, intervals),
+        _gains(slopes, side, intervals) if said is None else said.gains,
         wide,
     )
     return ending, verdict
@@ -137,7 +133,9 @@ def _slopes_at(run: Run, at: Array, scale: tuple[float, float], n_amplitudes: in
         run.nfev = max(run.nfev, objective.evaluations.count)
         return _Slopes(at, *local, partial(robust.at, problem), fisher=local.root)
     fisher = None
-    if solver is None:
+    if run.ended is not None and run.ended[0].factor is not None:
+        whole = unpack(run.ended[0].factor, symmetric=False)
+    elif solver is None:
         whole, fisher = objective.information(at, bounds)
     else:
         whole = solver.factor()
@@ -184,14 +182,11 @@ def _judged(
 
 
 def _gains(
-    said: Settled | None,
     slopes: _Slopes | None,
     side: npt.NDArray[np.int64],
     intervals: Mapping[int, tuple[float, float]],
 ) -> Mapping[int, float]:
     """What chi² would fall by without the bounds that parameters ended at."""
-    if said is not None:
-        return {k: gain for k, gain in enumerate(said.gain.tolist()) if gain > 0.0}
     if slopes is None or not side.any():
         return {}
     bound = {k: "min" if side[k] < 0 else "max" for k in np.flatnonzero(side).tolist()}

@@ -8,7 +8,7 @@ functions, other executors), the same state machine asks for each evaluation.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any, ClassVar, NamedTuple
@@ -18,11 +18,12 @@ import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
 from pyspec._library import memory as _memory
-from pyspec._library.memory import WORDS, address, address_in, reading, struct_of, view, words_of
+from pyspec._library.memory import WORDS, address, address_in, reading, struct_of, words_of
 from pyspec.errors import FitError
 from pyspec.executor.normal import FORMS, triangle_size, unpack
 from pyspec.executor.protocol import PartsInMemory
-from pyspec.fit.solve.settled import Ended, Settled
+from pyspec.fit.ending import Ending
+from pyspec.fit.solve.covariance import root_of
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -30,9 +31,9 @@ Ints = npt.NDArray[np.int64]
 #: Supplies the triangle of [J r], or chi² alone, at a point: (theta, form) -> triangle.
 Evaluate = Callable[[Array, str], Array]
 
-#: Degrees of freedom, whether the variance of a point is chi² over these, and parameters that are
-#: judged elsewhere.
-_Given = tuple[int, bool, tuple[int, ...]]
+#: Points that count, amplitudes that were solved for, whether the variance of a point is chi² over
+#: the degrees of freedom, and the intervals of parameters that are judged elsewhere.
+_Given = tuple[int, int, bool, Mapping[int, tuple[float, float]]]
 
 #: Called between evaluations with (evaluations, chi², best chi²); may raise to end the fit.
 Watch = Callable[[int, float, float], None]
@@ -48,11 +49,14 @@ PATIENCE = 0.05
 #: to twice the time of a line with a moving place.
 SECONDS = 1e-9
 
+#: A residual of 64 last digits of the data is rounding: this share of them, squared.
+EXACT = (64 * float(np.finfo(float).eps)) ** 2
+
 #: Evaluations after which a fit without `max_nfev` gives up.
 MOST_EVALUATIONS = 5000
 
 _DONE, _NEED = CONSTANTS["FIT_DONE"], CONSTANTS["FIT_NEED_NORMAL"]
-_RUNNING, _CONVERGED = CONSTANTS["END_RUNNING"], CONSTANTS["END_CONVERGED"]
+_RUNNING, _WEAK = CONSTANTS["END_RUNNING"], CONSTANTS["ENDING_WEAK"]
 _ENDS = {
     value: name.removeprefix("END_").lower()
     for name, value in CONSTANTS.items()
@@ -64,9 +68,10 @@ _NUMBERS = "n", "n_points", "max_nfev", "tolerance", "data_square", "every"
 _ARRAYS = "theta", "lower", "trial", "answer", "normal", "work"
 _FILL = struct_of("pyspec_solver", (*_NUMBERS, *_ARRAYS)).pack_into
 _ASKED, _READ = reading(
-    "pyspec_solver", ("end", "nfev", "phase", "form", "chisqr", "distance", "needs_factor")
+    "pyspec_solver",
+    ("data_square", "end", "nfev", "phase", "form", "chisqr", "distance", "needs_factor"),
 )
-_END, _NFEV, _PHASE, _FORM, _CHISQR, _DISTANCE, _NEEDS_FACTOR = _ASKED
+_DATA_SQUARE, _END, _NFEV, _PHASE, _FORM, _CHISQR, _DISTANCE, _NEEDS_FACTOR = _ASKED
 #: The same of an ending.
 _END_ARRAYS = "held", "side", "gain", "covariance", "factor", "work"
 _FILL_END = struct_of("pyspec_end", ("n_free", "is_scaled", *_END_ARRAYS)).pack_into
@@ -156,7 +161,9 @@ class NativeSolver:
     every: ClassVar[int] = 0
 
     _factor: Array | None = None
-    _settled: tuple[_Given, Settled] | None = None
+    _settled: tuple[_Given, Ending] | None = None
+    #: What C is certain of in the ending, ``PYSPEC_ENDING_*``.
+    flags: int = 0
 
     def _array(self, begin: int, end: int) -> Array:
         """The numbers from one place of the memory to another."""
@@ -225,9 +232,12 @@ class NativeSolver:
 
     @property
     def ended(self) -> tuple[str, float, float]:
-        """`end`, `chisqr` and `distance`."""
+        """`end`, `chisqr` and `distance`; the end is "exact" where chi² is rounding of the data."""
         state = _READ(self._memory)
-        return _ENDS[state[_END]], state[_CHISQR], state[_DISTANCE]
+        end, chisqr = _ENDS[state[_END]], state[_CHISQR]
+        if end in ("converged", "degenerate"):
+            end = "exact" if chisqr <= EXACT * state[_DATA_SQUARE] else "converged"
+        return end, chisqr, state[_DISTANCE]
 
     @property
     def end(self) -> str:
@@ -281,60 +291,64 @@ class NativeSolver:
         memory, begins = _memory.copies(self._memory, at.held, addresses, n)
         return memory, begins, begins + at.ending
 
-    @classmethod
-    def ended_at(
-        cls, theta: Array, lower: Array, upper: Array, known: Settled, given: Ended
-    ) -> NativeSolver:
-        """A solver that has ended. Only what C returned about it is kept."""
-        solver = cls(theta, lower, upper, given.n_points, 0.0, given.nfev)
-        found = view("pyspec_solver", solver._memory)
-        found["end"], found["nfev"] = _CONVERGED, given.nfev
-        found["chisqr"], found["distance"] = known.chisqr, given.reached
-        solver._settled = (given.n_free, given.is_scaled, ()), known
-        solver._factor = unpack(known.factor, symmetric=False)
-        return solver
-
-    def settle(self, n_free: int, is_scaled: bool, apart: tuple[int, ...] = ()) -> Settled:
-        """What C finds about the ending at the best point. `n_free` are the degrees of freedom.
-        `is_scaled` is whether the variance of a point is chi² over these. Parameters in `apart` are
-        judged elsewhere."""
-        given = n_free, is_scaled, apart
+    def settle(
+        self,
+        n_points: int,
+        n_amplitudes: int,
+        is_scaled: bool,
+        intervals: Mapping[int, tuple[float, float]],
+    ) -> Ending:
+        """What C finds about the ending at the best point. `n_amplitudes` were solved for beside
+        the parameters. `is_scaled` is whether the variance of a point is chi² over the degrees of
+        freedom. Parameters with `intervals` are judged elsewhere."""
+        given = n_points, n_amplitudes, is_scaled, intervals
         if self._settled is not None and self._settled[0] == given:
             return self._settled[1]
         return self._settle(given, LIBRARY.pyspec_end_of)
 
-    def judge(self, parts: PartsInMemory, sizes: Array) -> Settled:
+    def judge(self, parts: PartsInMemory, sizes: Array) -> Ending:
         """The same as was settled, after a look at chi² where a bound may not hold a parameter;
         `sizes` (n,) are the natural ones of the parameters."""
         assert self._settled is not None
         beside = address(sizes), parts.address, parts.n, parts.team
         return self._settle(self._settled[0], LIBRARY.pyspec_judge, *beside)
 
-    def _settle(self, given: _Given, call: Callable[..., int], *beside: Any) -> Settled:
-        n_free, is_scaled, apart = given
+    def _settle(self, given: _Given, call: Callable[..., int], *beside: Any) -> Ending:
+        n_points, n_amplitudes, is_scaled, intervals = given
         memory, at = self._memory, self._places
-        asked = self.ask_for_end(n_free, is_scaled)
+        asked = self.ask_for_end(max(n_points - self.n - n_amplitudes, 1), is_scaled)
         memory[at.held : at.side] = bytes(at.side - at.held)
-        for k in apart:
+        for k in intervals:
             memory[at.held + 8 * k] = 1
         status = call(*asked, *beside)
         if status < 0:
             raise_status(-status, "the ending of a fit")
         flags, variance, distance = _READ_END(memory, at.ending)
-        numbers = bytes(memory[at.side : at.end_work])
-        settled = Settled(flags, variance, distance, _READ(memory)[_CHISQR], self.n, numbers)
-        self._settled = given, settled
-        return settled
+        end, chisqr, reached = self.ended
+        ending = Ending.of_c(
+            self.theta,
+            flags,
+            bytes(memory[at.side : at.end_work]),
+            variance=variance,
+            distance=distance,
+            chisqr=chisqr,
+            n_points=n_points,
+            n_amplitudes=n_amplitudes,
+            end=(end, reached),
+            intervals=intervals,
+        )
+        self.flags, self._settled = flags, (given, ending)
+        return ending
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether the data may say nothing of a combination of all parameters, once that was
+        settled."""
+        return bool(self.flags & _WEAK)
 
     def forget(self) -> None:
         """What was found anew has not settled."""
         self._settled = self._factor = None
-
-    @property
-    def is_weak(self) -> bool:
-        """Whether the data may say nothing of a combination of all parameters."""
-        known = self.settle(1, False) if self._settled is None else self._settled[1]
-        return known.is_weak
 
 
 class _Places(NamedTuple):
@@ -363,32 +377,3 @@ def _places_of(n: int) -> _Places:
     of_ending = 8 * WORDS["pyspec_end"], line, line, line, n * line, size
     works = LIBRARY.pyspec_end_work_size(n), LIBRARY.pyspec_fit_work_size(n)
     return _Places(*accumulate((_STATE + line, 2 * line, line, size, size, *of_ending, *works)))
-
-
-#: Pivots of a scaled Gram matrix from which on its Cholesky factor is as good as any.
-SOUND = 1e-6
-
-
-def root_of(gram: Array) -> Array:
-    """Upper triangular R with RᵀR = a Gram matrix. Columns of zeros stay zeros. A direction without
-    length may be below 0 by rounding; it is set to 0."""
-    size = np.sqrt(np.maximum(gram.diagonal(), 0.0))
-    informed = size > 0.0
-    if informed.all():
-        return _root_of_scaled(gram / (size[:, None] * size)) * size
-    places = np.ix_(informed, informed)
-    factor = np.zeros_like(gram)
-    factor[places] = root_of(gram[places])
-    return factor
-
-
-def _root_of_scaled(gram: Array) -> Array:
-    try:
-        root = np.linalg.cholesky(gram)
-        if root.diagonal().min(initial=1.0) > SOUND:
-            return np.asarray(root.T)
-    except np.linalg.LinAlgError:
-        pass
-    values, vectors = np.linalg.eigh(gram)
-    values[values < values.size * np.finfo(float).eps * np.max(values, initial=0.0)] = 0.0
-    return np.asarray(np.linalg.qr(np.sqrt(values)[:, None] * vectors.T, mode="r"))

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pyspec.errors import ClusterError, FitError, PyspecError
 from pyspec.fit.counts import refuse_nothing
+from pyspec.fit.ending import Ending
 from pyspec.fit.evaluations import OUTSIDE, told_of_rows
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
+#: The ending, what C is certain of in it, and its evaluations.
+EndedInC = tuple[Ending, int, int]
 
-#: A residual of 64 last digits of the data is rounding: this share of them, squared.
-EXACT = (64 * float(np.finfo(float).eps)) ** 2
 
 #: Below this tolerance forward differences, good to 8 digits, are the limit.
 TIGHT = 1e-10
@@ -105,8 +106,8 @@ class Run:
     minimizer: lmfit.Minimizer = None
     outcome: MinimizerResult = None
     solver: NativeSolver | None = None
-    #: The solver of a fit that C has made already.
-    ended: NativeSolver | None = None
+    #: Of a fit that C has made already.
+    ended: EndedInC | None = None
     #: How the solver ended, at which chi², and how far from the optimum.
     end: tuple[str, float, float] = ("", np.nan, np.nan)
     #: Other optima that are nearly as good; None where they were not looked for.
@@ -120,7 +121,7 @@ class Run:
     def go(self, progress: Silent, max_nfev: int | None, max_seconds: float | None = None) -> None:
         """Runs the stages; Ctrl-C and the limits end them with the best point so far. Ctrl-C before
         the first point, and a second one, is a KeyboardInterrupt."""
-        problem, objective, hold = self.problem, self.objective, current_hold()
+        objective, hold = self.objective, current_hold()
         account = objective.evaluations
         objective.progress, account.hold = progress, hold
         if max_nfev is not None or max_seconds is not None:
@@ -130,8 +131,8 @@ class Run:
             if hold.signals.count:
                 hold.check()
             if self.ended is not None:
-                self._take(self.ended)
-            elif self.methods == (NATIVE,) and not self.options and problem.is_plain:
+                self._take(*self.ended)
+            elif self.methods == (NATIVE,) and not self.options and self.problem.is_plain:
                 self._in_c()
             else:
                 self._stages(progress, hold)
@@ -160,7 +161,7 @@ class Run:
 
     def _stages(self, progress: Silent, hold: Hold) -> None:
         """All stages, the last one with the options."""
-        rows = told_of_rows(self.problem.executor, progress, hold)
+        rows = told_of_rows(self.problem.files, progress, hold)
         # lmfit changes NumPy's error state for a while; an exception must not leave it so.
         options = {name: one for name, one in self.options.items() if name != "seed"}
         seed = self.options.get("seed", 0)
@@ -219,7 +220,8 @@ class Run:
         self.tolerance, eliminates = TOLERANCE, False
         if options:
             self.tolerance, eliminates = native_options(problem.label, options)
-        descent = Descent(self.objective, self.n_points - problem.n_amplitudes, self.tolerance)
+        n_points = self.n_points - problem.n_amplitudes
+        descent = Descent(self.objective, n_points, self.tolerance, self.scale_covar)
         try:
             linear = descent.linear() if eliminates else []
             if eliminates and not linear and not problem.n_amplitudes:
@@ -233,59 +235,48 @@ class Run:
             self.interrupted = isinstance(descent.look.cut_short, KeyboardInterrupt)
             self.findings += descent.look.findings()
             self.rivals = descent.look.rivals
-        self._finish_native(self.solver, self.solver.ended, self.solver.theta)
+        self._finish_native(self.solver, self.solver.theta)
 
     def _in_c(self) -> None:
         """The same with its usual options, where one run of the solver is the whole fit. However it
         ends, `solver` has the best point."""
-        problem, account = self.problem, self.objective.evaluations
+        account, n_points, at = self.objective.evaluations, self.n_points, self.start
         self.tolerance, most = TOLERANCE, MOST_EVALUATIONS
-        left = None if account.max_nfev is None else account.left()
-        if left is not None:
-            most = min(most, left)
-        n_points, square = self.n_points, problem.files[0].data_square
-        start, lower, upper = self.start.theta, self.start.lower, self.start.upper
-        solver = NativeSolver(start, lower, upper, n_points, square, most, TOLERANCE)
+        if account.max_nfev is not None:
+            most = min(most, account.left() or most)
+        square = self.problem.files[0].data_square
+        solver = NativeSolver(at.theta, at.lower, at.upper, n_points, square, most)
         self.solver = solver
         try:
             self.objective.solve(solver, watch_of(self.objective))
         finally:
-            end, account.best, _ = ended = solver.ended
-            account.best_theta = theta = solver.theta
-        n_free = max(n_points - start.size, 1)
-        if end in ENDED and solver.settle(n_free, self.scale_covar).is_weak:
-            descent = Descent(self.objective, n_points, TOLERANCE)
+            account.best, account.best_theta = solver.chisqr, solver.theta
+        theta = account.best_theta
+        if solver.end in ENDED:
+            solver.settle(n_points, 0, self.scale_covar, {})
+        if solver.is_weak:
+            descent = Descent(self.objective, n_points, TOLERANCE, self.scale_covar)
             descent.best = solver
-            try:
-                solver = descent.freed(solver, start, (lower, upper))
-            except (StopFit, KeyboardInterrupt, ClusterError):
-                self.solver = descent.best
-                raise
-            self.solver, ended, theta = solver, solver.ended, solver.theta
-        self._finish_native(solver, ended, theta)
+            solver = descent.freed(solver, at.theta, at.bounds)
+            theta = solver.theta
+        self._finish_native(solver, theta)
 
-    def _take(self, solver: NativeSolver) -> None:
-        """What a solver found that has ended."""
-        account = self.objective.evaluations
-        self.solver, self.tolerance = solver, native_options(self.problem.label, self.options)[0]
-        account.count, account.best = solver.nfev, solver.chisqr
-        account.best_theta = solver.theta
-        self._end_at(account.best_theta)
-        self.end, self.outcome = solver.ended, None
-
-    def _finish_native(
-        self, solver: NativeSolver, ended: tuple[str, float, float], theta: Array
-    ) -> None:
-        problem, (end, chisqr, distance) = self.problem, ended
-        if end == "not_finite":
+    def _finish_native(self, solver: NativeSolver, theta: Array) -> None:
+        self.outcome, self.end = None, solver.ended
+        if self.end[0] == "not_finite":
             self.objective.refuse(solver.trial)
-        if end == "limit":
+        if self.end[0] == "limit":
             count = self.objective.evaluations.count
             raise StopFit(f"stopped after max_nfev = {count} evaluations")
         self._end_at(theta)
-        if end in ("converged", "degenerate"):
-            end = "exact" if chisqr <= EXACT * problem.data_square else "converged"
-        self.end, self.outcome = (end, chisqr, distance), None
+
+    def _take(self, ending: Ending, flags: int, nfev: int) -> None:
+        """What was found of a fit that has ended."""
+        account, (end, distance) = self.objective.evaluations, ending.end
+        self.tolerance, _ = native_options(self.problem.label, self.options)
+        account.count, account.best, account.best_theta = nfev, ending.chisqr, ending.theta
+        self._end_at(ending.theta)
+        self.end = end, ending.chisqr, distance
 
     def _end_at(self, theta: Array) -> None:
         """Takes the values of the free parameters from a solver in C."""
@@ -357,9 +348,9 @@ def run_fit(
     how: How,
     progress: Silent,
     seeds: Mapping[str, float] | None = None,
-    ended: NativeSolver | None = None,
+    ended: EndedInC | None = None,
 ) -> Run:
-    """Runs the stages on a problem; of a fit that has `ended` it takes what its solver found."""
+    """Runs the stages on a problem; of a fit that has `ended` it takes that."""
     methods, options, max_nfev, max_seconds, scale_covar = how
     if options:
         check_linear(problem.label, methods, options)

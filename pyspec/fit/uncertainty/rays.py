@@ -22,7 +22,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 
 from pyspec.executor.normal import unpack
-from pyspec.fit.solve.native import SOUND
+from pyspec.fit.solve.covariance import SOUND
 
 Array = npt.NDArray[np.float64]
 
