@@ -142,7 +142,7 @@ def make_joint_executor(
 ) -> PartsExecutor:
     """One executor over several files; see :mod:`pyspec.executor.problem` for the names."""
     problem = Problem.of(parts)
-    made = [executor_of(one.compiled, one.measurement, backend) for one in problem.parts]
+    made = [executor_of(part.compiled, part.measurement, backend) for part in problem.parts]
     return PartsExecutor(problem, made)
 
 

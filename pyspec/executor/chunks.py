@@ -92,16 +92,16 @@ def chunk_nodes(
             if external is not None:
                 frame.fill_external(*external)
         if reading is None:
-            what = 0 if form == "value" else CONSTANTS["PREPARE_SLOPES"]
-            what |= CONSTANTS["PREPARE_SHAPES"] if strips else 0
-            raise_status(LIBRARY.pyspec_prepare(first.address, what), name)
+            flags = 0 if form == "value" else CONSTANTS["PREPARE_SLOPES"]
+            flags |= CONSTANTS["PREPARE_SHAPES"] if strips else 0
+            raise_status(LIBRARY.pyspec_prepare(first.address, flags), name)
         for frame in others:  # what is prepared is only read from here on
             for field in ("prepared", "prepared_size"):
                 frame.call[field] = first.call[field]
         summers = [_Summer(executor, frame, sums(), reading) for frame in (first, *others)]
         # Whatever happens, no thread sums in a frame that has been given back.
-        found = stack.enter_context(closing(_side_by_side(summers, chunks)))
-        for begin, end, nodes in found:
+        summed = stack.enter_context(closing(_side_by_side(summers, chunks)))
+        for begin, end, nodes in summed:
             if due not in (-1, begin):
                 apart.append(take(total))
             due = end
@@ -129,11 +129,11 @@ class _Summer:
             return None
         problem["row_begin"], problem["row_end"] = begin, end
         check(executor.packed, executor.plan.name, address(problem))
-        given = self.frame.address, self.sums.address
+        addresses = self.frame.address, self.sums.address
         if self._struct is None:
-            status = LIBRARY.pyspec_accumulate(*given, begin, end)
+            status = LIBRARY.pyspec_accumulate(*addresses, begin, end)
         else:
-            status = LIBRARY.pyspec_read(*given, address(self._struct), begin, end)
+            status = LIBRARY.pyspec_read(*addresses, address(self._struct), begin, end)
         del kept
         raise_status(status, executor.plan.name)
         return begin, end, take(self.sums)
@@ -146,8 +146,8 @@ _Summed: TypeAlias = tuple[int, int, Nodes]
 def _side_by_side(summers: list[_Summer], chunks: Iterable[Chunk]) -> Generator[_Summed]:
     """The sums of the chunks in their order."""
     if len(summers) == 1:
-        found = (summers[0].nodes(chunk) for chunk in chunks)
-        yield from (one for one in found if one is not None)
+        summed = (summers[0].nodes(chunk) for chunk in chunks)
+        yield from (nodes_of_chunk for nodes_of_chunk in summed if nodes_of_chunk is not None)
         return
     idle: SimpleQueue[_Summer] = SimpleQueue()
     for summer in summers:
@@ -164,11 +164,14 @@ def _side_by_side(summers: list[_Summer], chunks: Iterable[Chunk]) -> Generator[
         ahead: deque[Future[_Summed | None]] = deque()
         for chunk in chunks:
             ahead.append(pool.submit(nodes, chunk))
-            if len(ahead) > len(summers) and (one := ahead.popleft().result()) is not None:
-                yield one
+            if (
+                len(ahead) > len(summers)
+                and (nodes_of_chunk := ahead.popleft().result()) is not None
+            ):
+                yield nodes_of_chunk
         while ahead:
-            if (one := ahead.popleft().result()) is not None:
-                yield one
+            if (nodes_of_chunk := ahead.popleft().result()) is not None:
+                yield nodes_of_chunk
 
 
 def in_strips(blocks: Blocks) -> Blocks:

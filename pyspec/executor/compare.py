@@ -38,7 +38,7 @@ class CompareExecutor(ValuesOnly):
         self.executors = tuple(executors)
 
     def __repr__(self) -> str:
-        return f"<CompareExecutor of {', '.join(one.name for one in self.executors)}>"
+        return f"<CompareExecutor of {', '.join(executor.name for executor in self.executors)}>"
 
     @property
     def opt_param_names(self) -> tuple[str, ...]:

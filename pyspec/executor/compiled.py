@@ -275,13 +275,13 @@ class CompiledExecutor(PlanExecutor):
         self._call(LIBRARY.pyspec_jacobian, theta, fixed, out)
         columns = out.reshape(n_free, self._size)
         if self._sums:
-            given = self.plan.values(theta, "free")
+            free = self.plan.values(theta, "free")
 
             def run_with(external: tuple[Array, Array]) -> Array:
                 room = doubles(self._size, self._points)
-                return self._call(LIBRARY.pyspec_evaluate, given, fixed, room, external)
+                return self._call(LIBRARY.pyspec_evaluate, free, fixed, room, external)
 
-            self._sums.add(columns, self.window, run_with, given, fixed)
+            self._sums.add(columns, self.window, run_with, free, fixed)
         return columns
 
     def normal(
@@ -314,12 +314,12 @@ class CompiledExecutor(PlanExecutor):
         if form not in FORMS:
             raise PlanError(f"form must be one of {', '.join(FORMS)}, not {form!r}")
         n_free, helper = len(self.opt_param_names), self.helper
-        given = self.plan.values(theta, "free")
+        free = self.plan.values(theta, "free")
         with self.prepared(fixed) as frame, team_of([self], threads) as team:
             if helper is not None:
-                frame.fill_external(*helper.external(given, fixed))
+                frame.fill_external(*helper.external(free, fixed))
             part = self._part(frame, n_free, in_strips)
-            return Parts([part], [np.arange(n_free)], n_free, team, self.plan.name).sum(given, form)
+            return Parts([part], [np.arange(n_free)], n_free, team, self.plan.name).sum(free, form)
 
     def is_apart(self, form: str) -> bool:
         """Whether a fit in memory sums over shapes and times apart."""

@@ -51,13 +51,13 @@ class Frame:
         self._words[_FIXED] = self.theta_address + 8 * n_theta
         self._packed, self._problem = packed, place
         check(packed, plan.name, place)
-        given = {
+        fields = {
             "plan": packed.address,
             "problem": place,
             "theta": self.theta_address,
             "isa": CONSTANTS[f"ISA_{ISA}"],
         }
-        fill("pyspec_call", given, self._words, _PROBLEM)
+        fill("pyspec_call", fields, self._words, _PROBLEM)
         self.address = place + 8 * _PROBLEM
         self._room: Array | None = None
         self._has_slopes = False
@@ -90,9 +90,9 @@ class Frame:
             return
         plan, problem = self._packed.address, self._problem
         work_size = LIBRARY.pyspec_jacobian_work_size if slopes else LIBRARY.pyspec_work_size
-        what = CONSTANTS["PREPARE_SLOPES"] if slopes else 0
+        flags = CONSTANTS["PREPARE_SLOPES"] if slopes else 0
         size = work_size(plan, problem)
-        prepared_size = LIBRARY.pyspec_prepared_size(plan, problem, what)
+        prepared_size = LIBRARY.pyspec_prepared_size(plan, problem, flags)
         begin = -(-size // ALIGNED) * ALIGNED
         self._room, place = aligned_at(begin + prepared_size)
         if prepared_size:

@@ -48,9 +48,11 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
         self._first = window.x_begin - first
         self._grid = self.measurement.grid(plan.energy)
         #: What formulas read, at the energies that are evaluated, at all times, along aux.
-        cut = {name: one[first:last] for name, one in plan.inputs_along(0).items()}
+        cut = {name: values[first:last] for name, values in plan.inputs_along(0).items()}
         self._inputs = {**cut, **plan.inputs_along(1)}
-        self._inputs |= {name: one[:, np.newaxis] for name, one in plan.inputs_along(2).items()}
+        self._inputs |= {
+            name: values[:, np.newaxis] for name, values in plan.inputs_along(2).items()
+        }
         self._kept: dict[int, Array] = {}
         self._kept_fixed: bytes | None = None
         self._operators: dict[str, tuple[tuple[Any, ...], Array]] = {}
@@ -67,13 +69,13 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
     def _results(self, theta: Values, fixed: Values, places: Sequence[int]) -> list[Array]:
         """What is in these rows of a trace, or in these slots."""
         plan, window = self.plan, self.window
-        given = plan.values(fixed, "fixed")
+        fixed_values = plan.values(fixed, "fixed")
         with np.errstate(all="ignore"):
-            traces = self._resolve(plan.values(theta, "free"), given)
+            traces = self._resolve(plan.values(theta, "free"), fixed_values)
             if plan.is_trace:
                 own = traces[:, window.row_begin : window.row_end]
                 return [np.ascontiguousarray(own[row]) for row in places]
-            slots = self._spectra(traces, given)
+            slots = self._spectra(traces, fixed_values)
             return [self._cut(slots[slot]) for slot in places]
 
     def traces(self, theta: Values, fixed: Values = None) -> Array:
@@ -104,8 +106,8 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
         params = self._params(index, traces, point)
         assert isinstance(op.own, Definition)
         with np.errstate(all="ignore"):
-            known = {name: self._inputs[name] for name in op.own.inputs}
-            slopes = op.own.slopes(self._energy, *params, **known)
+            inputs = {name: self._inputs[name] for name in op.own.inputs}
+            slopes = op.own.slopes(self._energy, *params, **inputs)
         bad = outside(op, params)
         return [np.where(bad, np.nan, slope) for slope in slopes] if np.any(bad) else slopes
 

@@ -88,25 +88,27 @@ class PartsExecutor:
 
     def rest(self) -> None:
         """Frees the work memory of all parts."""
-        for executor in (*self.executors, *(one for one, _ in self._blocks)):
+        for executor in (*self.executors, *(block for block, _ in self._blocks)):
             executor.rest()
 
     def run(self, theta: Values, fixed: Values = None) -> Array:
         """The models of all parts over their windows, flattened, one after the other."""
-        given = self.theta_of(theta)
-        return np.concatenate([one.run(given[gather]).ravel() for one, gather in self._blocks])
+        free = self.theta_of(theta)
+        return np.concatenate(
+            [executor.run(free[gather]).ravel() for executor, gather in self._blocks]
+        )
 
     def run_parts(self, theta: Values) -> list[Array]:
         """The model of each part over its window."""
-        given = self.theta_of(theta)
+        free = self.theta_of(theta)
         pairs = zip(self.executors, self.problem.gather, strict=True)
-        with self.settled(given):
-            return [executor.run(given[gather]) for executor, gather in pairs]
+        with self.settled(free):
+            return [executor.run(free[gather]) for executor, gather in pairs]
 
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
         """The residuals of all parts, one after the other."""
-        given = self.theta_of(theta)
-        each = [one.residual(given[gather]) for one, gather in self._blocks]
+        free = self.theta_of(theta)
+        each = [executor.residual(free[gather]) for executor, gather in self._blocks]
         return in_memory_of(out, np.concatenate(each))
 
     @property
@@ -114,40 +116,40 @@ class PartsExecutor:
         """What the parts can do together: all of them in C, or some derivatives."""
         unknown: set[int] = set()
         for executor, gather in self._blocks:
-            one = executor.capabilities
-            places = gather[list(one.unknown_columns)] if one.jacobian else gather
+            own = executor.capabilities
+            places = gather[list(own.unknown_columns)] if own.jacobian else gather
             unknown.update(places.tolist())
         can = [executor.capabilities for executor, _ in self._blocks]
         return Capabilities(
             jacobian=True,
             unknown_columns=tuple(sorted(unknown)),
-            in_c=all(one.in_c for one in can),
-            in_parts=self.rows is None and all(one.in_parts for one in can),
+            in_c=all(own.in_c for own in can),
+            in_parts=self.rows is None and all(own.in_parts for own in can),
         )
 
     def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
         """Derivatives of the residual, (n_free, n); see :meth:`CompiledExecutor.jacobian`."""
         if self.capabilities.unknown_columns and not known_only:
             raise PlanError("a file without closed derivatives is among these; use differences")
-        given = self.theta_of(theta)
+        free = self.theta_of(theta)
         blocks = []
         for executor, gather in self._blocks:
             if executor.capabilities.jacobian:
-                own = executor.jacobian(given[gather], known_only=True)
+                own = executor.jacobian(free[gather], known_only=True)
             else:
-                own = np.zeros((gather.size, executor.residual(given[gather]).size))
-            block = np.zeros((given.size, own.shape[1]))
+                own = np.zeros((gather.size, executor.residual(free[gather]).size))
+            block = np.zeros((free.size, own.shape[1]))
             block[gather] = own
             blocks.append(block)
         return np.concatenate(blocks, axis=1)
 
     def normal(self, theta: Values, fixed: Values = None, form: str = "gram") -> Array:
         """The triangle of all parts together; see :meth:`CompiledExecutor.normal`."""
-        given = self.theta_of(theta)
+        free = self.theta_of(theta)
         if self.rows is not None:
-            return self.rows.at(given, fixed, form)
+            return self.rows.at(free, fixed, form)
         return self._joined(
-            [_summing(e).normal(given[g], None, form) for e, g in self._blocks], form
+            [_summing(e).normal(free[g], None, form) for e, g in self._blocks], form
         )
 
     def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
@@ -157,7 +159,9 @@ class PartsExecutor:
     @contextmanager
     def _sums(self) -> Iterator[SumsOfFit]:
         with ExitStack() as stack:
-            each = [(stack.enter_context(_summing(one).sums()), g) for one, g in self._blocks]
+            each = [
+                (stack.enter_context(_summing(executor).sums()), g) for executor, g in self._blocks
+            ]
             yield lambda theta, form: self._joined([sums(theta[g], form) for sums, g in each], form)
 
     def _joined(self, triangles: Sequence[Array], form: str) -> Array:
@@ -175,9 +179,9 @@ class PartsExecutor:
         """All parts as the C loop of a fit uses them."""
         opens: list[Opens] = []
         for executor, _ in self._blocks:
-            one = _summing(executor)
-            assert isinstance(one, (CompiledExecutor, Stack))
-            opens.append(one)
+            summing = _summing(executor)
+            assert isinstance(summing, (CompiledExecutor, Stack))
+            opens.append(summing)
         gathers = [gather for _, gather in self._blocks]
         return fit_parts(opens, gathers, len(self.problem.names), None)
 

@@ -168,10 +168,10 @@ class FitLayout:
         self._kept = executor.packed, executor.pinned, executor.shares
         n_theta, n_fixed = executor.plan.theta.size, executor.plan.fixed.size
         order, packed = n_theta + 1, executor.packed.address
-        work_size, what = executor.derivative_work_size, CONSTANTS["PREPARE_SLOPES"]
+        work_size, flags = executor.derivative_work_size, CONSTANTS["PREPARE_SLOPES"]
         self._of_team = work_size, order, executor.plan.n_time
         problem = address(executor.problem)
-        prepared_size = LIBRARY.pyspec_prepared_size(packed, problem, what)
+        prepared_size = LIBRARY.pyspec_prepared_size(packed, problem, flags)
         span_size = LIBRARY.pyspec_span_size(packed, problem)
         # One piece of memory: these, and behind them work memory and what is prepared.
         sizes = {name: WORDS[name] for name in _STRUCTS}

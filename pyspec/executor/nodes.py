@@ -45,8 +45,8 @@ def take(sums: Sums) -> Nodes:
 def all_nodes(parts: Iterable[Nodes]) -> Nodes:
     """The nodes of several parts in the order of their rows."""
     kept = list(parts)
-    places = np.concatenate([one.places for one in kept])
-    triangles = np.concatenate([one.triangles for one in kept])
+    places = np.concatenate([nodes.places for nodes in kept])
+    triangles = np.concatenate([nodes.triangles for nodes in kept])
     order = np.argsort(places[:, 1] << places[:, 0], kind="stable")
     return Nodes(np.ascontiguousarray(places[order]), np.ascontiguousarray(triangles[order]))
 
@@ -93,7 +93,7 @@ def collect(
 def collect_data(nodes: Nodes) -> Array:
     """(size,) what nodes of the form "data" add up to; `nodes` are in the order of their rows."""
     size = nodes.triangles.shape[1]
-    total, found = Sums(size, size, "data"), np.zeros(size)
+    total, collected = Sums(size, size, "data"), np.zeros(size)
     join(total, nodes)
-    raise_status(LIBRARY.pyspec_collect(total.address, None, size, address(found)), "sums")
-    return found
+    raise_status(LIBRARY.pyspec_collect(total.address, None, size, address(collected)), "sums")
+    return collected

@@ -91,7 +91,7 @@ class Sums:
         self._memory: Array = np.empty(scratch + n_scratch)
         self._parts = begin, places, scratch
         self.address = address(self._memory)
-        given = {
+        fields = {
             "form": kind,
             "order": 1 if form == "value" else order,
             "capacity": capacity,
@@ -101,7 +101,7 @@ class Sums:
             "scratch": self.address + 8 * scratch,
             "n_scratch": n_scratch,
         }
-        fill("pyspec_normal", given, self._memory)
+        fill("pyspec_normal", fields, self._memory)
 
     @property
     def struct(self) -> npt.NDArray[np.void]:
@@ -151,21 +151,21 @@ class Parts:
     ) -> None:
         self.n = len(opened)
         self._kept, self._label = (opened, team), label
-        self._places = [(one.theta, gather) for one, gather in zip(opened, gathers, strict=True)]
+        self._places = [(part.theta, gather) for part, gather in zip(opened, gathers, strict=True)]
         self._n_total = n_total
-        self.sums = [one.sums for one in opened]
+        self.sums = [part.sums for part in opened]
         #: Address of the team that shares the work, None where one thread does it all.
         self.team = None if team is None else team.address
         # One piece of memory: the parts, and behind them where each finds its parameters.
         end = self.n * WORDS["pyspec_part"]
         self._memory = np.empty(end + sum(map(len, gathers)), np.int64)
         self.address = address(self._memory)
-        for row, (gather, one) in enumerate(zip(gathers, opened, strict=True)):
+        for row, (gather, part) in enumerate(zip(gathers, opened, strict=True)):
             self._memory[end : end + len(gather)] = gather
-            fields = {**one.fields, "gather": self.address + 8 * end}
+            fields = {**part.fields, "gather": self.address + 8 * end}
             fill("pyspec_part", fields, self._memory, row * WORDS["pyspec_part"])
             end += len(gather)
-        self.size = sum(one.size for one in opened)
+        self.size = sum(part.size for part in opened)
 
     def sum(self, theta: Array, form: str) -> Array:
         """The triangle of all parts together; forms as of `CompiledExecutor.normal`."""
@@ -173,8 +173,8 @@ class Parts:
             own[:] = theta[gather]
         order = 1 if form == "value" else self._n_total + 1
         triangle = np.zeros(triangle_size(order))
-        given = self.address, self.n, FORMS[form], order, self.team, address(triangle)
-        raise_status(LIBRARY.pyspec_sum_parts(*given), self._label)
+        args = self.address, self.n, FORMS[form], order, self.team, address(triangle)
+        raise_status(LIBRARY.pyspec_sum_parts(*args), self._label)
         return triangle
 
 
@@ -194,7 +194,8 @@ def fit_parts(
     n_threads = choose_threads(executors)
     with ExitStack() as stack:
         opened = [
-            stack.enter_context(one.open_part(fixed, n_total, n_threads)) for one in executors
+            stack.enter_context(executor.open_part(fixed, n_total, n_threads))
+            for executor in executors
         ]
         team = stack.enter_context(team_of(executors, n_threads))
         yield Parts(opened, gathers, n_total, team)

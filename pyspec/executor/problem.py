@@ -76,7 +76,10 @@ class Problem:
             own = [names[name] for name in model.opt_param_names]
             gather.append(np.array([place.setdefault(n, len(place)) for n in own], np.int64))
             full.append(names)
-        parts = [Part(compile_model(model), one) for model, one in in_steps_of_the_first(files)]
+        parts = [
+            Part(compile_model(model), measurement)
+            for model, measurement in in_steps_of_the_first(files)
+        ]
         return cls(tuple(parts), tuple(place), tuple(gather), tuple(full))
 
     @property
@@ -87,10 +90,10 @@ class Problem:
     @cached_property
     def start(self) -> Array:
         """(n,) the values of the models, shared ones where they first occur."""
-        found = np.empty(len(self.names))
+        theta = np.empty(len(self.names))
         for model, own in zip(reversed(self.models), reversed(self.gather), strict=True):
-            found[own] = model.theta()
-        return found
+            theta[own] = model.theta()
+        return theta
 
 
 def in_steps_of_the_first(
@@ -98,22 +101,22 @@ def in_steps_of_the_first(
 ) -> list[tuple[Model, Measurement]]:
     """The files. If files share the strength of a Shirley, all of them use the mean energy step of
     the first. They then have the same loss per eV."""
-    found: list[tuple[Model, Measurement]] = []
+    adjusted: list[tuple[Model, Measurement]] = []
     first: float | None = None
-    for model, given in files:
-        measurement = given or Measurement()
+    for model, own_measurement in files:
+        measurement = own_measurement or Measurement()
         if model.energy is not None and _shares_a_shirley(model):
             own = mean_step(model.energy)
             first = own if first is None else first
             if abs(own - first) > SAME_STEP * first and measurement.energy_step != first:
                 measurement = replace(measurement, energy_step=first)
-        found.append((model, measurement))
-    return found
+        adjusted.append((model, measurement))
+    return adjusted
 
 
 def _shares_a_shirley(model: Model) -> bool:
-    fed = [one for one in model.components if one.op.kind == "SPECTRUM_FED"]
-    return any(par.scope == "project" for one in fed for par in one.parameters)
+    fed = [component for component in model.components if component.op.kind == "SPECTRUM_FED"]
+    return any(par.scope == "project" for component in fed for par in component.parameters)
 
 
 def _check_shared(par: Par, index: int, first: int, other: Par) -> None:

@@ -60,17 +60,17 @@ class SourceExecutor(CompiledExecutor):
                 f"data have shape {source.shape}, the axes of {name} have {plan.shape} (times, "
                 "energies)"
             )
-        for what, array in (("weight", measurement.weight), ("mask", measurement.keep)):
+        for role, array in (("weight", measurement.weight), ("mask", measurement.keep)):
             if (beside := source_of(array)) is not None and beside.shape != plan.shape:
                 raise DataError(
-                    f"{beside.name}: the {what} has shape {beside.shape}, the data {plan.shape}; "
+                    f"{beside.name}: the {role} has shape {beside.shape}, the data {plan.shape}; "
                     "give each point its own"
                 )
         weight = None if source_of(measurement.weight) is not None else measurement.weight
         keep = None if source_of(measurement.keep) is not None else measurement.keep
         own = replace(measurement, data=None, weight=weight, keep=keep)
         super().__init__(plan, own, packed=packed)
-        self._given, self.seen = measurement, measurement.seen
+        self._by_reference, self.seen = measurement, measurement.seen
         if weight is None:
             self.weight = measurement.weight
         if keep is None:
@@ -79,12 +79,12 @@ class SourceExecutor(CompiledExecutor):
         self.rows = RowSums(self, [(self, np.arange(len(self.opt_param_names)))])
 
     def __reduce__(self) -> tuple[object, ...]:
-        return SourceExecutor, (self.plan, self._given)
+        return SourceExecutor, (self.plan, self._by_reference)
 
     def is_apart(self, form: str) -> bool:
         """As in memory; not with weights or a mask that are read with the data."""
         beside = (self.weight, self.keep)
-        return all(source_of(one) is None for one in beside) and super().is_apart(form)
+        return all(source_of(array) is None for array in beside) and super().is_apart(form)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -93,12 +93,12 @@ class SourceExecutor(CompiledExecutor):
 
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
         """Loads the data. Raises :class:`DataError` where that is too large."""
-        given = self._given
+        measurement = self._by_reference
         loaded = replace(
-            given,
-            data=np.asarray(given.data),
-            weight=None if given.weight is None else np.asarray(given.weight),
-            keep=None if given.keep is None else np.asarray(given.keep),
+            measurement,
+            data=np.asarray(measurement.data),
+            weight=None if measurement.weight is None else np.asarray(measurement.weight),
+            keep=None if measurement.keep is None else np.asarray(measurement.keep),
         )
         whole = CompiledExecutor(self.plan, loaded, packed=self.packed)
         return whole.residual(theta, fixed, out)

@@ -108,18 +108,18 @@ class Span:
         """What has to be read for the sums at theta; None where nothing has."""
         self._frame.theta[:] = theta
         self._form = FORMS[form]
-        what = CONSTANTS["PREPARE_SHAPES"] | (CONSTANTS["PREPARE_SLOPES"] if self._form else 0)
-        raise_status(LIBRARY.pyspec_prepare(self._frame.address, what), self._name)
-        found = record("pyspec_reading", {})
-        self._call(LIBRARY.pyspec_span_ask, address(found))
-        return self._reading(found)
+        flags = CONSTANTS["PREPARE_SHAPES"] | (CONSTANTS["PREPARE_SLOPES"] if self._form else 0)
+        raise_status(LIBRARY.pyspec_prepare(self._frame.address, flags), self._name)
+        reading = record("pyspec_reading", {})
+        self._call(LIBRARY.pyspec_span_ask, address(reading))
+        return self._reading(reading)
 
     def take(self, read: Nodes) -> Reading | None:
         """Takes what was read over all rows. What has to be read besides; None: nothing."""
-        found = record("pyspec_reading", {})
+        reading = record("pyspec_reading", {})
         sums = collect_data(read)
-        self._call(LIBRARY.pyspec_span_take, address(sums), address(found))
-        return self._reading(found)
+        self._call(LIBRARY.pyspec_span_take, address(sums), address(reading))
+        return self._reading(reading)
 
     def answer(self) -> Array:
         """The triangle at the theta that was asked for."""
@@ -131,25 +131,25 @@ class Span:
         status = entry(self._frame.address, self._form, self._begin, self._size, *more)
         raise_status(status, self._name)
 
-    def _reading(self, found: npt.NDArray[np.void]) -> Reading | None:
-        given = {name: int(found[name][0]) for name in found.dtype.names or ()}
-        if not given["is_due"]:
+    def _reading(self, reading: npt.NDArray[np.void]) -> Reading | None:
+        fields = {name: int(reading[name][0]) for name in reading.dtype.names or ()}
+        if not fields["is_due"]:
             return None
-        n, stride, between = given["n"], given["stride"], given["between"]
-        shapes = np.zeros((given["n_traces"], between))
-        if given["has_model"]:
+        n, stride, between = fields["n"], fields["stride"], fields["between"]
+        shapes = np.zeros((fields["n_traces"], between))
+        if fields["has_model"]:
             for k, line in enumerate(shapes):
-                first = given["shapes"] + 8 * k * between
+                first = fields["shapes"] + 8 * k * between
                 line[: self._n_x] = doubles_at(first, self._n_x)
-        n_rows = stride if given["has_model"] else 0
+        n_rows = stride if fields["has_model"] else 0
         return Reading(
-            row=given["row"],
-            functions=self._of_memory(given["functions"], n, stride),
-            weights=self._of_memory(given["weights"], 1, stride)[0],
-            by_x=doubles_at(given["by_x"], self._n_x),
-            heights=self._of_memory(given["heights"], n_rows, given["n_traces"]),
+            row=fields["row"],
+            functions=self._of_memory(fields["functions"], n, stride),
+            weights=self._of_memory(fields["weights"], 1, stride)[0],
+            by_x=doubles_at(fields["by_x"], self._n_x),
+            heights=self._of_memory(fields["heights"], n_rows, fields["n_traces"]),
             shapes=shapes,
-            size=given["size"],
+            size=fields["size"],
         )
 
     def _of_memory(self, place: int, n_lines: int, n: int) -> Array:

@@ -77,17 +77,19 @@ class RowSums:
         """The sums of one fit, which asks for the rows where it has to."""
         with ExitStack() as stack:
             isa = self.store.isa
-            spans = [stack.enter_context(span_of(one, fixed, isa)) for one, _ in self.files]
+            spans = [
+                stack.enter_context(span_of(executor, fixed, isa)) for executor, _ in self.files
+            ]
             yield lambda theta, form: self._sum(spans, theta, fixed, form)
 
     def _sum(self, spans: Sequence[Span | None], theta: Array, fixed: Values, form: str) -> Array:
-        apart = [one.is_apart(form) for one, _ in self.files]
+        apart = [executor.is_apart(form) for executor, _ in self.files]
         jobs = [
-            Job(self.first + k, theta[places], fixed, form, one.in_strips(form))
-            for k, (one, places) in enumerate(self.files)
+            Job(self.first + k, theta[places], fixed, form, executor.in_strips(form))
+            for k, (executor, places) in enumerate(self.files)
         ]
-        known = [span if own else None for span, own in zip(spans, apart, strict=True)]
-        nodes = self._nodes(known, jobs)
+        spans_apart = [span if own else None for span, own in zip(spans, apart, strict=True)]
+        nodes = self._nodes(spans_apart, jobs)
         if any(apart) and not all(own.are_finite for own in nodes):
             # By the order of operations alone? Row by row says it.
             nodes = self.store.nodes([replace(job, strips=False) for job in jobs])
@@ -98,7 +100,7 @@ class RowSums:
 
     def _nodes(self, spans: Sequence[Span | None], jobs: Sequence[Job]) -> list[Nodes]:
         """The sums of each file; those with a span are asked for what is to be read."""
-        found: dict[int, Nodes] = {}
+        nodes_by_file: dict[int, Nodes] = {}
         due: dict[int, Job] = {}
         for k, (span, job) in enumerate(zip(spans, jobs, strict=True)):
             reading = None if span is None else span.ask(job.theta, job.form)
@@ -109,11 +111,11 @@ class RowSums:
             for k, nodes in zip(due, self.store.nodes(list(due.values())), strict=True):
                 span = spans[k]
                 if span is None:
-                    found[k] = nodes
+                    nodes_by_file[k] = nodes
                 elif (reading := span.take(nodes)) is not None:
                     again[k] = replace(jobs[k], reading=reading)
             due = again
         for k, span in enumerate(spans):
             if span is not None:
-                found[k] = Nodes(np.zeros((1, 2), np.int64), span.answer()[np.newaxis])
-        return [found[k] for k in range(len(spans))]
+                nodes_by_file[k] = Nodes(np.zeros((1, 2), np.int64), span.answer()[np.newaxis])
+        return [nodes_by_file[k] for k in range(len(spans))]

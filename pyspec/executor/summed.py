@@ -75,7 +75,7 @@ class SumSlopes:
         """For each free parameter, by its place, what it changes in each component."""
         plan, helper = self.plan, self._helper
         traces = helper.traces(theta, fixed)
-        found: dict[int, dict[int, Array]] = {}
+        changes: dict[int, dict[int, Array]] = {}
         for index, place in self.components:
             begin, end = plan.op_param_indptr[index : index + 2]
             rows = plan.op_param_indices[begin:end].tolist()
@@ -84,9 +84,9 @@ class SumSlopes:
                 slopes = helper.sum_slopes(index, traces, point)
                 for row, slope in zip(rows, slopes, strict=True):
                     for k, moved in self._row(row, point, theta, fixed).items():
-                        own = found.setdefault(k, {})
+                        own = changes.setdefault(k, {})
                         own[place] = own.get(place, 0.0) + share * slope * moved[:, np.newaxis]
-        return found
+        return changes
 
     def _row(self, row: int, point: int, theta: Array, fixed: Values) -> dict[int, Array]:
         """The derivative of a trace by each free parameter that it depends on, over the times; of a
@@ -106,7 +106,7 @@ class SumSlopes:
 
 def _alone(plan: ScheduledPlan, row: int, point: int) -> ScheduledPlan:
     """The plan of one trace, as an Offset at one energy; of a block at one auxiliary point."""
-    one = np.zeros(1, np.int64)
+    zero = np.zeros(1, np.int64)
     weights = plan.aux_weights
     if weights is not None and point >= 0:
         weights = (np.arange(plan.n_aux) == point).astype(np.float64)
@@ -116,14 +116,14 @@ def _alone(plan: ScheduledPlan, row: int, point: int) -> ScheduledPlan:
         input_names=((), *plan.input_names[1:]),
         aux_weights=weights,
         op_names=("trace",),
-        op_kinds=one + OPS["Offset"].index,
+        op_kinds=zero + OPS["Offset"].index,
         op_param_indptr=np.array([0, 1]),
-        op_param_indices=one + row,
-        op_source_slot=one - 1,
-        op_target_slot=one,
-        op_store=one == 0,
-        op_pace=one + int(Pace.MOVING),
-        op_depends=one == 0,
+        op_param_indices=zero + row,
+        op_source_slot=zero - 1,
+        op_target_slot=zero,
+        op_store=zero == 0,
+        op_pace=zero + int(Pace.MOVING),
+        op_depends=zero == 0,
         op_sampled=np.array([point >= 0]),
         separable=False,
         n_slots=1,

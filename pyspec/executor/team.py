@@ -30,7 +30,7 @@ SMALL = 300_000
 CHUNKS_EACH = 12
 
 
-_given = reader("PYSPEC_NUM_THREADS")
+_threads_variable = reader("PYSPEC_NUM_THREADS")
 
 
 @lru_cache(maxsize=8)
@@ -39,15 +39,15 @@ def _count_in(variable: str | bytes) -> int | None:
 
     Raises :class:`FitError` where it is not a positive integer, or more than a few for each core.
     """
-    given = os.fsdecode(variable).strip()
-    if not given:
+    text = os.fsdecode(variable).strip()
+    if not text:
         return None
-    if not given.isdecimal() or int(given) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise FitError(
-            f"PYSPEC_NUM_THREADS={given}: not a number of threads; set it to 1 or more, or not at "
+            f"PYSPEC_NUM_THREADS={text}: not a number of threads; set it to 1 or more, or not at "
             "all to use every core where that helps"
         )
-    return refuse_many("PYSPEC_NUM_THREADS", int(given))
+    return refuse_many("PYSPEC_NUM_THREADS", int(text))
 
 
 class Shared(Protocol):
@@ -73,10 +73,10 @@ def choose_threads(executors: Sequence[Shared]) -> int:
 
 def threads_for(size: int) -> int:
     """The same of fits of that size together."""
-    variable = _given()
-    given = _count_in(variable) if variable else None
-    if given is not None:
-        return given
+    variable = _threads_variable()
+    count = _count_in(variable) if variable else None
+    if count is not None:
+        return count
     if size < SMALL or multiprocessing.parent_process() is not None:
         return 1
     if hasattr(os, "sched_getaffinity"):
@@ -117,7 +117,7 @@ class Team:
             ("scratch", self._scratch),
         ):
             self._sums[field] = address(memory) + memory.strides[0] * np.arange(n_sums)
-        given = {
+        fields = {
             "n_threads": n_threads,
             "work": address(self._work),
             "work_size": work_size,
@@ -127,7 +127,7 @@ class Team:
             "n_state": self._state.nbytes,
         }
         self._struct = np.zeros(DTYPES["pyspec_team"].itemsize // 8)
-        fill("pyspec_team", given, self._struct)
+        fill("pyspec_team", fields, self._struct)
         self.address = address(self._struct)
         self.n_threads = n_threads
         self._at_work: list[_thread.LockType] = []

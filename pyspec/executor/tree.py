@@ -105,15 +105,15 @@ class TreeExecutor(ValuesOnly):
 
     def _inputs(self, theta: Values, fixed: Values) -> dict[str, float]:
         """All plain values by name: free ones from theta, fixed ones from the model or given."""
-        found: dict[str, float] = {}
-        for given, names, what in (
+        inputs: dict[str, float] = {}
+        for argument, names, role in (
             (theta, self.opt_param_names, "free"),
             (fixed, self.fixed_names, "fixed"),
         ):
             start = np.array([self._pars[name].value for name in names], np.float64)
-            values = values_of(given, names, start, what, self.model.name)
-            found.update(zip(names, values.tolist(), strict=True))
-        return found
+            values = values_of(argument, names, start, role, self.model.name)
+            inputs.update(zip(names, values.tolist(), strict=True))
+        return inputs
 
     def _motion(self, values: Mapping[str, float]) -> dict[str, Array]:
         """D(t) of every parameter that moves, over the whole time axis."""
@@ -137,8 +137,8 @@ class TreeExecutor(ValuesOnly):
             own = _arguments(row, still)
             for law in reversed(laws):
                 if law.op.params:  # "none" has no parameters, and is 0
-                    given = _arguments(law, still)
-                    seen = self._response(law, row.op, given, own, shift, dynamics)
+                    params_of_law = _arguments(law, still)
+                    seen = self._response(law, row.op, params_of_law, own, shift, dynamics)
                     total = total + share * seen
         for component in reversed(above):
             op, params = component.op, _arguments(component, still)
@@ -190,10 +190,10 @@ class TreeExecutor(ValuesOnly):
             return total
         params = list(params)
         params[law.op.params.index("t0")] += shift
-        given = response_arguments(law.op, row, params, own)
-        if outside(row, given):
+        arguments = response_arguments(law.op, row, params, own)
+        if outside(row, arguments):
             return np.full(self.model.time.size, np.nan)
-        return np.asarray(reference(row)(self.model.time, *given))
+        return np.asarray(reference(row)(self.model.time, *arguments))
 
     def _resolve(
         self,
@@ -284,9 +284,9 @@ def _continued(law: Component, params: list[float], at: float, start: float) -> 
 
 def _shares(rows: Sequence[Component], resolved: Mapping[str, float]) -> list[tuple[float, float]]:
     """Share and shift of each Gaussian of an instrument; the first has what the others leave."""
-    given = [dict(zip(row.op.params, _arguments(row, resolved), strict=True)) for row in rows]
-    others = [(one["share"], one["shift"]) for one in given[1:]]
-    return [(1.0 - sum(share for share, _ in others), 0.0), *others] if given else []
+    gaussians = [dict(zip(row.op.params, _arguments(row, resolved), strict=True)) for row in rows]
+    others = [(gaussian["share"], gaussian["shift"]) for gaussian in gaussians[1:]]
+    return [(1.0 - sum(share for share, _ in others), 0.0), *others] if gaussians else []
 
 
 def _arguments(component: Component, resolved: Mapping[str, float]) -> list[float]:

@@ -43,19 +43,19 @@ def in_plans(
 ) -> list[Basis]:
     """The results of plans."""
     rows, columns = measurement.rows, measurement.columns
-    found: list[Basis] = []
-    for one in plans:
-        if one.along == "energy":
+    bases: list[Basis] = []
+    for basis_plan in plans:
+        if basis_plan.along == "energy":
             window = Measurement(rows=columns, columns=rows)
-        elif one.plan.is_trace:
+        elif basis_plan.plan.is_trace:
             window = Measurement(columns=rows)
         else:
-            window = measurement.without_data(rows if one.along else None, columns)
-        if backend == "compiled" and not one.plan.external_names:
-            found.append(InC(one, window))
+            window = measurement.without_data(rows if basis_plan.along else None, columns)
+        if backend == "compiled" and not basis_plan.plan.external_names:
+            bases.append(InC(basis_plan, window))
         else:
-            found.append(Interpreted(one, model, window))
-    return found
+            bases.append(Interpreted(basis_plan, model, window))
+    return bases
 
 
 class InC:
@@ -73,7 +73,7 @@ class InC:
         self._executor = executor
         self.n_rows = executor.window.shape[0] if plan.along else 1
         self.slopes = slopes_of(plan.plan)
-        self._parts = [part for one in self.slopes for part in one.parts]
+        self._parts = [part for slope in self.slopes for part in slope.parts]
         moves = any(row >= 0 and plan.plan.row_moves[row] for row, _ in self._parts)
         self.factor_rows = self.n_rows if moves else 1
         #: Bytes that a thread keeps schemes in.
@@ -100,11 +100,11 @@ class InC:
     def take_room(self, values: Sequence[Array], slopes: Sequence[Array], factors: Array) -> None:
         results, parts = self._plan.results, self._parts
         self._arrays = {
-            "values": np.array([address(one) for one in values], np.uintp),
+            "values": np.array([address(value) for value in values], np.uintp),
             "value_at": results,
-            "slopes": np.array([address(one) for one in slopes], np.uintp),
-            "slope_at": results[[one.result for one in self.slopes]],
-            "slope_by": np.array([one.by for one in self.slopes], np.int64),
+            "slopes": np.array([address(slope) for slope in slopes], np.uintp),
+            "slope_at": results[[slope.result for slope in self.slopes]],
+            "slope_by": np.array([slope.by for slope in self.slopes], np.int64),
             "entry_row": np.array([row for row, _ in parts], np.int64),
             "entry_theta": np.array([theta for _, theta in parts], np.int64),
             "factors": factors,
@@ -112,9 +112,9 @@ class InC:
         self._room = values, slopes
         sizes = {"n_values": len(values), "n_slopes": len(slopes), "n_entries": len(parts)}
         sizes |= {"row": values[0].strides[0] // 8, "copies": len(values[0]) // self.n_rows}
-        given = {name: address(one) for name, one in self._arrays.items() if one.size}
+        addresses = {name: address(array) for name, array in self._arrays.items() if array.size}
         step = factors.strides[0] // 8 if len(factors) > 1 else 0
-        self._struct = record("pyspec_results", {**sizes, **given, "factors_row": step})
+        self._struct = record("pyspec_results", {**sizes, **addresses, "factors_row": step})
         self._keep_schemes(1)
 
     def fill(self, theta: Array, fixed: Mapping[str, float]) -> None:
@@ -162,8 +162,8 @@ class Differences(ABC):
     factor_rows = 1
 
     def __init__(self, model: Model, names: Sequence[str]) -> None:
-        sizes, known = Sizes(model), model.parameters
-        self._sizes = [sizes.of(known[name]) for name in names]
+        sizes, parameters = Sizes(model), model.parameters
+        self._sizes = [sizes.of(parameters[name]) for name in names]
 
     def take_room(self, values: Sequence[Array], slopes: Sequence[Array], factors: Array) -> None:
         self._values, self._room = values, slopes
@@ -172,11 +172,11 @@ class Differences(ABC):
     def fill(self, theta: Array, fixed: Mapping[str, float]) -> None:
         for room, value in zip(self._values, self._results(theta, fixed), strict=True):
             room[:] = value
-        for place in {one.by for one in self.slopes}:
+        for place in {slope.by for slope in self.slopes}:
             rises = self._rises(theta, fixed, place)
-            for room, one in zip(self._room, self.slopes, strict=True):
-                if one.by == place:
-                    room[:] = rises[one.result]
+            for room, slope in zip(self._room, self.slopes, strict=True):
+                if slope.by == place:
+                    room[:] = rises[slope.result]
 
     def _rises(self, theta: Array, fixed: Mapping[str, float], place: int) -> list[Array]:
         """The differences of all results by one parameter."""
@@ -222,11 +222,11 @@ class OfTree(Differences):
             par.free, par.vary, par.value = None, False, 0.0
         rows, columns = measurement.rows, measurement.columns
         window = measurement.without_data(rows, columns)
-        known = plain.parameters
+        parameters = plain.parameters
         if plain.is_time_model:
             plain.set_axes(energy=None)
             window = Measurement(columns=rows)
-        elif not any(movers(n, known) or movers(n, known, PROFILE) for n in known):
+        elif not any(movers(n, parameters) or movers(n, parameters, PROFILE) for n in parameters):
             plain.set_axes(time=None)
             window = measurement.without_data(None, columns)
         self._executor = TreeExecutor(plain, window)

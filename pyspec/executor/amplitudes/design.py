@@ -80,7 +80,7 @@ class Source(NamedTuple):
     @property
     def n_slopes(self) -> int:
         """Derivatives that they fill."""
-        return sum(len(one.slopes) for one in self.bases)
+        return sum(len(basis.slopes) for basis in self.bases)
 
 
 class Designer:
@@ -107,8 +107,8 @@ class Designer:
         self._measurement = measurement
         entries = [par.free for par in self.free.values() if par.free is not None]
         #: (n_groups, n_basis) False where an amplitude is held at 0; (n_basis,) which have a bound.
-        self.allowed = np.array([allowed(one, self.along) for one in entries]).T
-        self.positive = np.array([one.positive for one in entries])
+        self.allowed = np.array([allowed(entry, self.along) for entry in entries]).T
+        self.positive = np.array([entry.positive for entry in entries])
 
     def bases(self) -> list[Basis]:
         """What evaluates the basis functions; each call makes it anew."""
@@ -118,61 +118,65 @@ class Designer:
         """The components with an amplitude that is not free, one by one, (n_groups or 1, n_x). A
         component with free amplitudes too is returned without these."""
         plans, names = rest_plans(self.compiled.graph)
-        plans = tuple(one.placed(self.model, self.model.parameters) for one in plans)
-        found: dict[str, Array] = {}
+        plans = tuple(plan.placed(self.model, self.model.parameters) for plan in plans)
+        components: dict[str, Array] = {}
         backend = "interpreted" if self.backend == "tree" else self.backend
-        for one in in_plans(plans, self.model, self._measurement, backend):
-            values = np.empty((len(one.of), one.n_rows, self.x.size))
-            slopes = np.empty((len(one.slopes), *values.shape[1:]))
-            one.take_room([*values], [*slopes], np.empty((one.factor_rows, n_entries(one))))
-            one.fill(theta, fixed)
-            found |= {names[k]: value for k, value in zip(one.of, values, strict=True)}
-        return found
+        for basis in in_plans(plans, self.model, self._measurement, backend):
+            values = np.empty((len(basis.of), basis.n_rows, self.x.size))
+            slopes = np.empty((len(basis.slopes), *values.shape[1:]))
+            basis.take_room([*values], [*slopes], np.empty((basis.factor_rows, n_entries(basis))))
+            basis.fill(theta, fixed)
+            components |= {names[k]: value for k, value in zip(basis.of, values, strict=True)}
+        return components
 
     def values_at(self, theta: Array, fixed: Mapping[str, float]) -> dict[str, Valued]:
         """Name → the value of a parameter, with its slopes by places in theta."""
         parameters = self.model.parameters
-        known: dict[str, Any] = {name: np.float64(par.value) for name, par in parameters.items()}
-        known |= {**fixed, **dict(zip(self.names, theta, strict=True))}
+        values_by_name: dict[str, Any] = {
+            name: np.float64(par.value) for name, par in parameters.items()
+        }
+        values_by_name |= {**fixed, **dict(zip(self.names, theta, strict=True))}
         if self.axis == "energy":
-            known[ENERGY] = self.along
+            values_by_name[ENERGY] = self.along
         following = Following.of(parameters, [par.name for par in resolution_order(parameters)])
         place = {name: k for k, name in enumerate(self.names)}
-        found: dict[str, Valued] = {name: (value, {}) for name, value in known.items()}
-        found |= {name: (known[name], {k: 1.0}) for name, k in place.items()}
-        values, gradients = following.columns(known), following.gradients(known)
+        valued: dict[str, Valued] = {name: (value, {}) for name, value in values_by_name.items()}
+        valued |= {name: (values_by_name[name], {k: 1.0}) for name, k in place.items()}
+        values, gradients = following.columns(values_by_name), following.gradients(values_by_name)
         for name, by_leaf in gradients.items():
             slopes = {place[leaf]: slope for leaf, slope in by_leaf.items() if leaf in place}
-            found[name] = values[name], slopes
-        return found
+            valued[name] = values[name], slopes
+        return valued
 
 
 def design_of(sources: Sequence[Source], n_basis: int, n_x: int) -> Design:
     """The design that sources fill: memory for the basis functions, the rest, and all their
     derivatives; zeros where a source has none."""
-    bases = [one for source in sources for one in source.bases]
-    n_rows = max(one.n_rows for one in bases)
+    bases = [source_basis for source in sources for source_basis in source.bases]
+    n_rows = max(source_basis.n_rows for source_basis in bases)
     n_rest = max(sum(k == REST for b in source.bases for k in b.of) for source in sources)
     slopes = np.zeros((sum(source.n_slopes for source in sources), n_rows, n_x))
-    factors = np.empty((max(one.factor_rows for one in bases), sum(map(n_entries, bases))))
+    factors = np.empty(
+        (max(source_basis.factor_rows for source_basis in bases), sum(map(n_entries, bases)))
+    )
     basis, rest = np.zeros((n_basis, n_rows, n_x)), np.zeros((n_rest, n_rows, n_x))
     kinds: list[int] = []
     entries: list[tuple[int, int]] = []
     for source in sources:
         extra = iter(rest)
-        for one in source.bases:
-            of = [REST if k == REST else int(source.places[k]) for k in one.of]
+        for source_basis in source.bases:
+            of = [REST if k == REST else int(source.places[k]) for k in source_basis.of]
             values = [next(extra) if k == REST else basis[k] for k in of]
-            own = slopes[len(kinds) : len(kinds) + len(one.slopes)]
-            share = factors[:, len(entries) : len(entries) + n_entries(one)]
+            own = slopes[len(kinds) : len(kinds) + len(source_basis.slopes)]
+            share = factors[:, len(entries) : len(entries) + n_entries(source_basis)]
             entries += [
                 (len(kinds) + s, int(source.gather[theta]))
-                for s, slope in enumerate(one.slopes)
+                for s, slope in enumerate(source_basis.slopes)
                 for _, theta in slope.parts
             ]
-            kinds += [of[slope.result] for slope in one.slopes]
+            kinds += [of[slope.result] for slope in source_basis.slopes]
             rooms, slopes_of = ([a[:, source.points] for a in many] for many in (values, own))
-            one.take_room(rooms, slopes_of, share)
+            source_basis.take_room(rooms, slopes_of, share)
     pairs = np.array(entries, np.int64).reshape(-1, 2)
     order = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
     return Design(basis, slopes, np.array(kinds, np.int64), *order, factors, rest)

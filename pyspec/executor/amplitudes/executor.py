@@ -79,14 +79,14 @@ class AmplitudesExecutor(Stack):
         return stack.gathers[index]
 
     def solve(
-        self, theta: Values, fixed: Values = None, what: str = "gram", full: bool = False
+        self, theta: Values, fixed: Values = None, form: str = "gram", full: bool = False
     ) -> Solved:
         """As of :meth:`Stack.solve`; with the data of all files that share amplitudes."""
         if self.of_stack is None:
-            return super().solve(theta, fixed, what, full)
+            return super().solve(theta, fixed, form, full)
         stack, index = self.of_stack
         with self.lock:
-            return stack.solve_file(index, self._theta(theta), what, full)
+            return stack.solve_file(index, self._theta(theta), form, full)
 
     def follow(
         self, theta: Values, fixed: Values = None
@@ -137,15 +137,19 @@ def stack_of(executors: Sequence[Executor], problem: Problem) -> Stack | None:
     shared = [par.name for par in free if par.free is not None and par.free.shared]
     if len(set(shared)) == len(shared):
         return None
-    members = [one for one in executors if isinstance(one, AmplitudesExecutor)]
+    members = [executor for executor in executors if isinstance(executor, AmplitudesExecutor)]
     if len(members) < len(executors):
-        none = [k for k, one in enumerate(executors) if not isinstance(one, AmplitudesExecutor)]
+        none = [
+            k
+            for k, executor in enumerate(executors)
+            if not isinstance(executor, AmplitudesExecutor)
+        ]
         which = ", ".join(f"file {k}" for k in none)
         raise ModelError(
             f"some files share amplitudes that are free, others have none ({which}); fit these "
             "apart"
         )
-    files = [(one.designer, one.measurement) for one in members]
+    files = [(executor.designer, executor.measurement) for executor in members]
     stack = Stack(files, problem.names, problem.start, problem.gather)
     for index, member in enumerate(members):
         member.of_stack, member.lock = (stack, index), stack.lock

@@ -97,7 +97,7 @@ class Projection:
         self._positive = None if positive is None else np.ascontiguousarray(positive, np.uint8)
         self.work: Array = aligned(0)
         #: What every call says alike.
-        self._given = {
+        self._fields = {
             "n_groups": self.n_groups,
             "n_x": self.n_x,
             "isa": CONSTANTS[f"ISA_{ISA}"],
@@ -112,23 +112,23 @@ class Projection:
         """Frees work memory; the next call makes it again."""
         self.work = aligned(0)
 
-    def at(self, theta: Array, design: Design, what: str = "gram", full: bool = False) -> Solved:
-        """The projection for these basis functions. `what` is the form of the triangle, or "rows",
+    def at(self, theta: Array, design: Design, form: str = "gram", full: bool = False) -> Solved:
+        """The projection for these basis functions. `form` is that of the triangle, or "rows",
         for residuals and derivatives too, of counts those of the deviance. `full` takes J of
         Golub and Pereyra in place of that of Kaufman."""
         n_theta, residual, jacobian = theta.size, None, None
-        if what == "rows":
+        if form == "rows":
             residual = np.empty_like(self._data)
             jacobian = np.empty((n_theta, *self._data.shape))
         triangle = np.zeros(triangle_size(n_theta + 1))
-        given = {
+        fields = {
             "full": int(full),
-            "form": FORMS.get(what, 0),
+            "form": FORMS.get(form, 0),
             "residual": _address(residual),
             "jacobian": _address(jacobian),
             "triangle": address(triangle),
         }
-        struct, amplitudes, determined = self.describe(design, n_theta, given)
+        struct, amplitudes, determined = self.describe(design, n_theta, fields)
         raise_status(LIBRARY.pyspec_project(address(struct)), "free amplitudes")
         return Solved(
             theta,
@@ -154,13 +154,13 @@ class Projection:
         n_basis, triangle = len(design.basis), np.zeros(triangle_size(n_theta + 1))
         inverse = np.zeros((self.n_groups, n_basis, n_basis))
         slopes = np.zeros((self.n_groups, n_basis, n_theta))
-        given = {"inverse": address(inverse), "follow": address(slopes), "form": FORMS["fisher"]}
-        struct, _, on = self.describe(design, n_theta, given | {"triangle": address(triangle)})
+        fields = {"inverse": address(inverse), "follow": address(slopes), "form": FORMS["fisher"]}
+        struct, _, on = self.describe(design, n_theta, fields | {"triangle": address(triangle)})
         raise_status(LIBRARY.pyspec_project(address(struct)), "free amplitudes")
         return on.astype(bool), inverse, slopes
 
     def describe(
-        self, design: Design, n_theta: int, given: Mapping[str, int]
+        self, design: Design, n_theta: int, fields: Mapping[str, int]
     ) -> tuple[npt.NDArray[np.void], Array, npt.NDArray[np.uint8]]:
         """A ``pyspec_linear`` with these fields, (1,), and what it writes amplitudes, and which are
         determined, to."""
@@ -170,7 +170,7 @@ class Projection:
         struct = record(
             "pyspec_linear",
             {
-                **self._given,
+                **self._fields,
                 "n_basis": n_basis,
                 "n_slopes": len(slopes),
                 "n_theta": n_theta,
@@ -192,7 +192,7 @@ class Projection:
                 "n_offsets": len(rest),
                 "amplitudes": address(amplitudes),
                 "determined": address(determined),
-                **given,
+                **fields,
             },
         )
         size = int(LIBRARY.pyspec_project_size(address(struct)))

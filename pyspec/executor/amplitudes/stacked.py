@@ -97,8 +97,8 @@ class Stack:
         order, end = list(self.free), 0
         self.sources: list[Source] = []
         for index, (designer, _) in enumerate(files):
-            known = _joint_names(index, designer)
-            places = np.array([order.index(name) for name in known], np.int64)
+            amplitudes = _joint_names(index, designer)
+            places = np.array([order.index(name) for name in amplitudes], np.int64)
             points = slice(end, end := end + designer.x.size)
             self.sources.append(Source(designer.bases(), gathers[index], places, points))
         self.design = design_of(self.sources, len(order), end)
@@ -143,11 +143,13 @@ class Stack:
             allowed[:, places], positive[places] = designer.allowed, designer.positive
             self.solvable[:, places] |= designer.allowed & self.has_data[:, [index]]
         self._projection: Projection | None = None
-        known = [(data, weight) for data, weight in pairs if data is not None]
-        if len(known) == len(files):
-            weight, data = None, _beside([one for one, _ in known])
-            if any(one is not None for _, one in known):
-                filled = [np.ones(own.shape) if one is None else one for own, one in known]
+        weighted = [(data, weight) for data, weight in pairs if data is not None]
+        if len(weighted) == len(files):
+            weight, data = None, _beside([data for data, _ in weighted])
+            if any(weight is not None for _, weight in weighted):
+                filled = [
+                    np.ones(data.shape) if weight is None else weight for data, weight in weighted
+                ]
                 weight = _beside(filled)
             scale = measured.loss_scale if measured.loss == "poisson" else 0.0
             self._projection = Projection(
@@ -179,16 +181,16 @@ class Stack:
     def _flat(self, values: Array) -> Array:
         """(n,) of (n_groups, n_x), file after file."""
         own = (values[:, source.points] for source in self.sources)
-        return np.concatenate([self.groups_of(one).ravel() for one in own])
+        return np.concatenate([self.groups_of(block).ravel() for block in own])
 
     # what it can do
 
     @property
     def _in_c(self) -> list[InC] | None:
         """The bases where all of them are filled by C; else None."""
-        bases = [one for source in self.sources for one in source.bases]
-        found = [one for one in bases if isinstance(one, InC)]
-        return found if len(found) == len(bases) else None
+        bases = [basis for source in self.sources for basis in source.bases]
+        filled_by_c = [basis for basis in bases if isinstance(basis, InC)]
+        return filled_by_c if len(filled_by_c) == len(bases) else None
 
     @property
     def capabilities(self) -> Capabilities:
@@ -222,21 +224,21 @@ class Stack:
         return self.design
 
     def solve(
-        self, theta: Values, fixed: Values = None, what: str = "gram", full: bool = False
+        self, theta: Values, fixed: Values = None, form: str = "gram", full: bool = False
     ) -> Solved:
-        """The amplitudes at theta, with the triangle of [J r] or, ``what="rows"``, residual and
+        """The amplitudes at theta, with the triangle of [J r] or, ``form="rows"``, residual and
         derivatives too. A reader of the design takes :attr:`lock`: while it is held, the design
         belongs to this call. Raises :class:`DataError` without data."""
         if self._projection is None:
             raise DataError("free amplitudes need data; give the measurement some")
         with self.lock:
-            given, values = self._theta(theta), self._fixed(fixed)
-            question = (given.tobytes(), tuple(values.items()), what, full)
+            free, values = self._theta(theta), self._fixed(fixed)
+            question = (free.tobytes(), tuple(values.items()), form, full)
             if self._last is not None and self._last[0] == question:
                 return self._last[1]
             self._last = None  # its arrays are those of the next design
-            solved = self._projection.at(given, self.at(given, values), what, full)
-            if what == "gram" and not self._n_open:
+            solved = self._projection.at(free, self.at(free, values), form, full)
+            if form == "gram" and not self._n_open:
                 self._last = question, solved
             return solved
 
@@ -259,15 +261,15 @@ class Stack:
 
     def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
         """(data - model) * weight over the window, flattened; 0 where masked."""
-        found = self.solve(theta, fixed, "rows").residual
-        assert found is not None
-        return in_memory_of(out, self._flat(found))
+        residuals = self.solve(theta, fixed, "rows").residual
+        assert residuals is not None
+        return in_memory_of(out, self._flat(residuals))
 
     def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
         """(n_free, n) derivatives of the residual; the amplitudes follow."""
-        found = self.solve(theta, fixed, "rows", full=True).jacobian
-        assert found is not None
-        return np.array([self._flat(column) for column in found])
+        derivatives = self.solve(theta, fixed, "rows", full=True).jacobian
+        assert derivatives is not None
+        return np.array([self._flat(column) for column in derivatives])
 
     def normal(self, theta: Values, fixed: Values = None, form: str = "gram") -> Array:
         """chi², Jᵀr and JᵀJ of the projected residual as a packed triangle, with J of Kaufman: its
@@ -279,12 +281,12 @@ class Stack:
 
     # of one of several files
 
-    def solve_file(self, index: int, theta: Array, what: str, full: bool) -> Solved:
+    def solve_file(self, index: int, theta: Array, form: str, full: bool) -> Solved:
         """What is known of one file at its theta. Its derivatives are by the theta of all."""
         _, gather, places, points = self.sources[index]
         whole = self.theta.copy()
         whole[gather] = theta
-        solved = self.solve(whole, None, what, full)
+        solved = self.solve(whole, None, form, full)
         return Solved(
             whole,
             self._design_of(index),
@@ -317,12 +319,12 @@ class Stack:
     @property
     def shared_size(self) -> int:
         """Points that threads share in an evaluation."""
-        return sum(one.size for one in self._in_c or ())
+        return sum(basis.size for basis in self._in_c or ())
 
     @property
     def derivative_work_size(self) -> int:
         """Bytes of scratch that a thread needs."""
-        return max((one.work_size for one in self._in_c or ()), default=0)
+        return max((basis.work_size for basis in self._in_c or ()), default=0)
 
     @property
     def n_rows(self) -> int:
@@ -335,16 +337,16 @@ class Stack:
         bases, projection = self._in_c, self._projection
         if bases is None or projection is None:
             raise PlanError(f"{self.model.name}: Python solves for the free amplitudes")
-        n_theta, given, kept = len(self.opt_param_names), self._fixed(fixed), ExitStack()
+        n_theta, fixed_values, kept = len(self.opt_param_names), self._fixed(fixed), ExitStack()
         with self.lock, kept:
             self._n_open += 1
             kept.callback(self._close_part)
             self._last = None  # its arrays are those of the fit now
             sums, theta = Sums(n_theta, n_total), np.empty(n_theta + 1)
-            gathers = [one.gather for one in self.sources for _ in one.bases]
+            gathers = [source.gather for source in self.sources for _ in source.bases]
             words = np.zeros(len(bases) * WORDS["pyspec_part"], np.int64)
             for k, (basis, gather) in enumerate(zip(bases, gathers, strict=True)):
-                fields = kept.enter_context(basis.as_part(given, n_threads))
+                fields = kept.enter_context(basis.as_part(fixed_values, n_threads))
                 fields["gather"] = address(gather) if gather.size else 0
                 fill("pyspec_part", fields, words, k * WORDS["pyspec_part"])
             linear, *written = projection.describe(self.design, n_theta, {"triangle": sums.address})
@@ -380,8 +382,8 @@ class Stack:
         if fixed is None:
             return {}
         names = self.fixed_names
-        given = values_of(fixed, names, self._held, "fixed", self.model.name)
-        return dict(zip(names, given.tolist(), strict=True))
+        values = values_of(fixed, names, self._held, "fixed", self.model.name)
+        return dict(zip(names, values.tolist(), strict=True))
 
 
 def _beside(arrays: Sequence[Array]) -> Array:
@@ -391,8 +393,8 @@ def _beside(arrays: Sequence[Array]) -> Array:
 
 def _joint_names(index: int, designer: Designer) -> dict[str, Par]:
     """The free amplitudes of a file by their names among those of all files."""
-    found = {}
+    amplitudes = {}
     for name, par in designer.free.items():
         shared = par.free is not None and par.free.shared
-        found[name if shared else f"file{index:02d}_{name}"] = par
-    return found
+        amplitudes[name if shared else f"file{index:02d}_{name}"] = par
+    return amplitudes

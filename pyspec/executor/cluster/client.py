@@ -64,15 +64,15 @@ def need_client(client: object) -> Client:
             f"client must be a dask.distributed.Client, not {type(client).__name__}; write "
             "client=Client('tcp://scheduler:8786'), or Client(n_workers=2) for this machine"
         )
-    found = cast(Client, client)
-    if found.asynchronous:
+    cluster = cast(Client, client)
+    if cluster.asynchronous:
         raise ClusterError(
             "the client is asynchronous, a fit waits for its sums; give Client(...) without "
             "asynchronous=True"
         )
-    if found.status != "running":
-        raise ClusterError(f"the client is {found.status}; connect again: Client(address)")
-    return found
+    if cluster.status != "running":
+        raise ClusterError(f"the client is {cluster.status}; connect again: Client(address)")
+    return cluster
 
 
 def agree(client: Client) -> Agreement:
@@ -121,27 +121,27 @@ def refuse_other(terms: Agreement) -> None:
 def _builds(client: Client) -> dict[str, Build]:
     """Those of this process and of all workers, which have the same library."""
     answers = client.run(this_build, on_error="return")
-    found = {}
+    builds = {}
     for address, answer in answers.items():
         if isinstance(answer, Build):
-            found[address] = answer
+            builds[address] = answer
         elif not isinstance(answer, OSError):  # one whose process has just ended: it is no worker
             cause = answer if isinstance(answer, Exception) else None
             raise ClusterError(
                 f"a worker cannot load this pyspec ({answer}); install the same version on all of "
                 "them"
             ) from cause
-    if not found:
+    if not builds:
         raise ClusterError("the cluster has no workers; start some, or wait for the first")
     own = this_build()
-    for address, build in found.items():
+    for address, build in builds.items():
         if (build.fingerprint, build.machine) != (own.fingerprint, own.machine):
             raise ClusterError(
                 f"worker {address} has another pyspec ({build.machine}, {build.fingerprint[:12]}) "
                 f"than this process ({own.machine}, {own.fingerprint[:12]}); their sums would "
                 "differ: install the same version on all"
             )
-    return {"this process": own, **{f"worker {one}": build for one, build in found.items()}}
+    return {"this process": own, **{f"worker {worker}": build for worker, build in builds.items()}}
 
 
 def _width(isa: str) -> int:

@@ -36,10 +36,10 @@ def placed_rows(
 ) -> Rows:
     """Worker → what it sums. Rows in memory, and those that workers read from a store, are shared
     evenly; chunks of dask are summed where they are."""
-    found: Rows = {address: ({}, []) for address in workers}
+    shares_of: Rows = {address: ({}, []) for address in workers}
 
     def give(k: int, address: str, piece: Piece) -> None:
-        shares, _ = found.setdefault(address, ({}, []))
+        shares, _ = shares_of.setdefault(address, ({}, []))
         shares.setdefault(k, FileShare(files[k])).pieces.append(piece)
 
     for k, executor in enumerate(executors):
@@ -48,11 +48,11 @@ def placed_rows(
                 give(k, address, piece)
             continue
         for address, piece, future in chunks_of_dask(client, executor, workers):
-            futures = found.setdefault(address, ({}, []))[1]
+            futures = shares_of.setdefault(address, ({}, []))[1]
             futures.append(future)
             assert isinstance(piece.data, Computed)
             give(k, address, replace(piece, data=Place(len(futures) - 1, piece.data)))
-    return {address: one for address, one in found.items() if one[0]}
+    return {address: share for address, share in shares_of.items() if share[0]}
 
 
 def collection_of(executor: CompiledExecutor) -> Chunked | None:
@@ -151,20 +151,22 @@ def rows_that_count(client: Client, measurement: Measurement) -> Mask:
     the workers."""
     assert measurement.data is not None
     n_time, keep = len(measurement.data), measurement.keep
-    found = np.zeros(n_time, dtype=np.bool_)
+    counting = np.zeros(n_time, dtype=np.bool_)
     begin, end = measurement.rows or (0, n_time)
-    found[begin:end] = True
+    counting[begin:end] = True
     if keep is None or keep.ndim < 2 or (source_of(keep) is None and keep.strides[0] == 0):
-        return found
+        return counting
     places = ranges(begin, end, max(1, len(client.nthreads())))
     if source_of(keep) is None:
         parts: list[Mask] = [np.any(keep[low:high], axis=1) for low, high in places]
     else:
-        given = [_own_rows(keep, *place) for place in places]
-        found_there = client.gather([client.submit(_any_of_each, one, pure=False) for one in given])
-        parts = [np.asarray(one, np.bool_) for one in found_there]
-    found[begin:end] = np.concatenate(parts)
-    return found
+        own_rows = [_own_rows(keep, *place) for place in places]
+        answers = client.gather(
+            [client.submit(_any_of_each, rows, pure=False) for rows in own_rows]
+        )
+        parts = [np.asarray(rows, np.bool_) for rows in answers]
+    counting[begin:end] = np.concatenate(parts)
+    return counting
 
 
 def _any_of_each(keep: Source) -> Mask:
@@ -221,14 +223,14 @@ def chunks_of_dask(
     assert array is not None
     by_key = {future.key: future for future in futures_of(array)}
     where = client.who_has(list(by_key.values()))
-    found = []
+    held = []
     for key, begin, end in chunks_in(array):
         if end > window.row_begin and begin < window.row_end:
             places = where.get(key) or where.get(str(key)) or [workers[0]]
-            found.append((min(places), begin, end, by_key[key]))
+            held.append((min(places), begin, end, by_key[key]))
     strips: set[int] = set()
     in_strips = executor.in_strips("gram")
-    for address, run in groupby(found, key=lambda one: one[0]):
+    for address, run in groupby(held, key=lambda chunk_held: chunk_held[0]):
         members = list(run)
         begin = max(members[0][1], window.row_begin)
         end = min(members[-1][2], window.row_end)
@@ -247,6 +249,6 @@ def chunks_of_dask(
     for strip in sorted(strips):
         low, high = max(strip, window.row_begin), min(strip + STRIP, window.row_end)
         (future,) = futures_of(client.persist(array[low:high].rechunk((-1, -1))))
-        address = next(one[0] for one in found if one[1] <= low < one[2])
+        address = next(chunk_held[0] for chunk_held in held if chunk_held[1] <= low < chunk_held[2])
         number, _, _ = source.bounds(low) or (0, low, high)
         yield address, _piece(executor, low, high, Computed(source, (number, low, high))), future

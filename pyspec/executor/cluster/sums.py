@@ -116,7 +116,7 @@ class ClusterSums:
         self._looked = 0.0
         workers = self._alive()
         self.placed: list[Placed] = []
-        files = [without_data(one) for one in executors]
+        files = [without_data(executor) for executor in executors]
         rows = placed_rows(self.client, files, executors, workers)
         for address, (shares, futures) in rows.items():
             placed = Placed(self.client, Share(self.terms, shares), futures)
@@ -138,15 +138,15 @@ class ClusterSums:
         begin = time.perf_counter()
         self._spread()
         answers = self._answers(jobs)
-        found = []
+        nodes_by_job = []
         for k in range(len(jobs)):
             parts = [nodes for answer in answers if (nodes := answer.nodes[k]) is not None]
-            found.append(all_nodes(parts))
+            nodes_by_job.append(all_nodes(parts))
         slowest = max(answer.seconds for answer in answers)
         self.spent.evaluations += 1
         self.spent.sums += slowest
         self.spent.outside += time.perf_counter() - begin - slowest
-        return found
+        return nodes_by_job
 
     def _answers(self, jobs: Sequence[Job]) -> list[Answer]:
         done: queue.Queue[Future] = queue.Queue()
@@ -221,9 +221,9 @@ class ClusterSums:
         while self.client.status in ("running", "connecting"):
             try:
                 ask = self.client.scheduler.ncores
-                found = self.client.sync(ask, callback_timeout=5.0)
-                if found:
-                    return sorted(found)
+                cores = self.client.sync(ask, callback_timeout=5.0)
+                if cores:
+                    return sorted(cores)
                 reason = "there are no workers"
             except Exception as error:
                 reason = f"{type(error).__name__} {error}".strip()

@@ -29,7 +29,7 @@ def survey_on_workers(client: object, measurement: Measurement) -> None:
     made = _of_chunks if source.collection is not None else _of_store
     futures = list(made(engine, source, rules, measurement.seen))
     try:
-        surveyed = [one for one in engine.gather(futures) if isinstance(one, Surveyed)]
+        surveyed = [answer for answer in engine.gather(futures) if isinstance(answer, Surveyed)]
         measurement.survey_of(joined(surveyed))
     except PyspecError:
         raise
@@ -47,9 +47,9 @@ def _of_store(client: Client, source: Source, rules: Rules, seen: Seen) -> Itera
     for (begin, end), address in zip(
         ranges(rules.begin, rules.end, len(workers)), workers, strict=False
     ):
-        given = source, rules.within(begin, end), seen.within(begin, end)
+        args = source, rules.within(begin, end), seen.within(begin, end)
         yield client.submit(
-            survey_rows, *given, workers=[address], allow_other_workers=True, pure=False
+            survey_rows, *args, workers=[address], allow_other_workers=True, pure=False
         )
 
 
@@ -58,13 +58,13 @@ def _refuse_held(rules: Rules) -> None:
     rows of a store cannot ask them in between."""
     from distributed import futures_of
 
-    for one in map(whole_of, (rules.weight, rules.keep)):
-        if not isinstance(one, Beside) or one.given.collection is None:
+    for array in map(whole_of, (rules.weight, rules.keep)):
+        if not isinstance(array, Beside) or array.given.collection is None:
             continue
-        if futures_of(one.given.collection):
+        if futures_of(array.given.collection):
             raise ClusterError(
-                f"{one.name}: workers hold these chunks of σ or of a mask, while the data stand in "
-                "a store; give an array that is not persisted, or np.asarray(array)"
+                f"{array.name}: workers hold these chunks of σ or of a mask, while the data stand "
+                "in a store; give an array that is not persisted, or np.asarray(array)"
             )
 
 
@@ -86,6 +86,6 @@ def _of_chunks(client: Client, source: Source, rules: Rules, seen: Seen) -> Iter
 def _survey_chunk(chunk: Computed, rows: Stored, own: Rules) -> Surveyed:
     seen = Seen()
     beside, ready = own.beside(), own.at_hand()
-    found = survey_rows(chunk.filled(rows), ready, seen)
-    found.beside = beside
-    return found
+    surveyed = survey_rows(chunk.filled(rows), ready, seen)
+    surveyed.beside = beside
+    return surveyed

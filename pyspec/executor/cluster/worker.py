@@ -158,11 +158,11 @@ class FileShare:
 
     def filled(self, chunks: Sequence[Stored]) -> FileShare:
         """The same with the rows of chunks of dask."""
-        found = FileShare(self.file)
+        share = FileShare(self.file)
         for piece in self.pieces:
             held = isinstance(piece.data, Place)
-            found.pieces.append(piece.filled(chunks, found._keep_of(piece)) if held else piece)
-        return found
+            share.pieces.append(piece.filled(chunks, share._keep_of(piece)) if held else piece)
+        return share
 
     def _keep_of(self, piece: Piece) -> Mask | None:
         """The mask of the rows of a piece."""
@@ -189,13 +189,13 @@ class Share:
 
     def jobs(self, jobs: Sequence[Job]) -> list[Job]:
         """The jobs with what this worker needs for its rows."""
-        found = []
+        own_jobs = []
         for job in jobs:
             pieces = self.files[job.file].pieces if job.file in self.files else []
             ends = [(piece.begin, piece.end) for piece in pieces]
             rows = (min(begin for begin, _ in ends), max(end for _, end in ends)) if ends else None
-            found.append(job if rows is None else job.of_rows(*rows))
-        return found
+            own_jobs.append(job if rows is None else job.of_rows(*rows))
+        return own_jobs
 
 
 def hold(share: Share, *chunks: Stored) -> Share:
@@ -209,7 +209,9 @@ def hold(share: Share, *chunks: Stored) -> Share:
             f"a worker that joined has another pyspec or processor (runs {', '.join(build.isas)}) "
             f"than the fit began with ({share.terms.isa}); start workers like the others"
         )
-    return Share(share.terms, {k: one.filled(chunks) for k, one in share.files.items()})
+    return Share(
+        share.terms, {k: file_share.filled(chunks) for k, file_share in share.files.items()}
+    )
 
 
 def sum_share(share: Share, jobs: Sequence[Job]) -> Answer:
