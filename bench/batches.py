@@ -35,7 +35,7 @@ from pyspec.io import by_reference
 from pyspec.workflow.fitting.seeds import shift_seeds
 
 #: Bootstraps, steps and starts of a round; spectra of the simulated series.
-DRAWN, STEPS, STARTS, SPECTRA = 50, 20, 50, 20_000
+DRAWN, STEPS, STARTS, SPECTRA = 50, 400, 50, 20_000
 
 #: What a round has milliseconds of, and the bar, where there is one.
 BARS = {
