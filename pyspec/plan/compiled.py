@@ -123,8 +123,8 @@ class CompiledModel:
         if self.lowered is None:
             return None
         asked: list[bool] = []
-        known = self.model, self.parameters, self.names
-        start = start_parameters(*known, {}, lambda: asked.append(True))
+        arguments = self.model, self.parameters, self.names
+        start = start_parameters(*arguments, {}, lambda: asked.append(True))
         return None if asked else start
 
     @cached_property
