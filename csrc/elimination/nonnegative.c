@@ -154,7 +154,8 @@ void pyspec_choose_lane(const pyspec_linear *q, int64_t group, const double *r, 
                         double *on)
 {
     const int64_t n = q->n_basis;
-    double own_r[MOST * MOST] = {0.0}, own_b[MOST] = {0.0}, own_on[MOST] = {0.0};
+    double own_r[MOST * MOST] = {0.0}, own_b[MOST] = {0.0}, own_on[MOST] = {0.0}, c[MOST];
+    int set[MOST] = {0};
     for (int64_t k = 0; k < n; k++) {
         own_b[k] = b[k * L];
         own_on[k] = !q->allowed || q->allowed[group * n + k] ? 1.0 : 0.0;
@@ -165,5 +166,8 @@ void pyspec_choose_lane(const pyspec_linear *q, int64_t group, const double *r, 
     }
     pyspec_nonnegative(n, own_r, own_b, q->bounded, own_on);
     for (int64_t k = 0; k < n; k++)
-        on[k * L] = own_on[k];
+        set[k] = own_on[k] > 0.0;
+    solve_set(n, own_r, own_b, set, c);
+    for (int64_t k = 0; k < n; k++)
+        on[k * L] = on[k * L] > 0.0 || c[k] != 0.0 ? own_on[k] : 0.0;
 }

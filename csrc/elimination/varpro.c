@@ -68,6 +68,8 @@ static int64_t divide(const pyspec_linear *q, double *work, linear_work *w)
     w->b = take(work, &used, round_up(n_basis, 4) * L);
     w->c = take(work, &used, (n_basis + 1) * L);
     w->on = take(work, &used, n_basis * L);
+    w->kept = take(work, &used, n_basis * L);
+    w->lost = take(work, &used, n_basis * L);
     w->turned = take(work, &used, n_theta * n_basis * L);
     w->along = take(work, &used, n_theta * n_basis * L);
     w->triangle = take(work, &used, triangle_size(n_theta + 1) * L);

@@ -10,15 +10,16 @@
  * points without counts if their expected counts are not negative. The latter adds at most 5e-7 to chi^2. */
 static const double COUNTS_FLOOR = 1e-3, COUNTS_EMPTY = 1e-6;
 
-/* Steps at most, how many of them take the expected curvature, and what chi^2 still falls by when they end. */
-enum { COUNTS_STEPS = 60, COUNTS_EXPECTED = 1, COUNTS_CUTS = 60 };
+/* Steps at most, how many of them take the expected curvature, after how many of them no function that was left out
+ * returns, and what chi^2 still falls by when they end. */
+enum { COUNTS_STEPS = 60, COUNTS_EXPECTED = 1, COUNTS_RETURNS = 20, COUNTS_CUTS = 60 };
 static const double COUNTS_REST = 1e-14;
 
 /* The search along a step ends where the slope is this part of that at its begin. */
 static const double COUNTS_SLOPE = 0.1;
 
-/* The curvature of points without counts, which is 0, as a part of the expected one: a weight of 0 would leave
- * no slope. */
+/* The curvature of points without counts, or with next to none, as a part of the expected one: a weight of 0 would
+ * leave no slope. */
 static const double COUNTS_LITTLE = 1e-6;
 
 static int is_counts(const pyspec_linear *q)
@@ -58,7 +59,8 @@ static double curvature_at(double count, double model, int expected)
 {
     if (model < floor_of(count))
         return curvature_below(count);
-    return (expected ? 1.0 : count == 0.0 ? COUNTS_LITTLE : count / model) / model;
+    const double share = count / model;
+    return (expected ? 1.0 : fabs(share) < DBL_MIN ? COUNTS_LITTLE : share) / model;
 }
 
 /* The counts of a point of a tile, and its weight. */
@@ -162,22 +164,38 @@ static void begin_counts(const pyspec_linear *q, linear_work *w, int64_t tile)
     w->weight = w->root;
 }
 
-/* Amplitudes of largest likelihood, then what a last step from them is the solution of. Lanes end one by one. */
-static void find_counts(const pyspec_linear *q, linear_work *w, int64_t tile)
+/* The lanes in which a function with an amplitude is a combination of others. It is off then or, if a bound took one
+ * of these others away, on. */
+static unsigned lost_lanes(const pyspec_linear *q, const linear_work *w, double on)
+{
+    unsigned lost = 0;
+    for (int64_t k = 0; k < q->n_basis * L; k++)
+        lost |= (unsigned)(w->found[k] != 0.0 && w->kept[k] == w->lost[k] && w->on[k] == on) << k % L;
+    return lost;
+}
+
+/* In these lanes what is a combination of others remains one to the end of the tile. */
+static void leave_out(const pyspec_linear *q, const linear_work *w, unsigned lanes)
+{
+    for (int64_t k = 0; k < q->n_basis; k++)
+        FOR_LANES w->kept[k * L + l] -= lanes >> l & 1u ? w->lost[k * L + l] : 0.0;
+}
+
+/* Newton's steps in open lanes, which end one by one. Weights change from step to step, and with them what is a
+ * combination of others. A step that leaves out a function with an amplitude may lead uphill. The lane then goes on,
+ * but without this function: two sets could take turns without end. */
+static void seek_counts(const pyspec_linear *q, linear_work *w, int64_t tile, unsigned open)
 {
     static const double nothing[L] = {0.0};
     const int64_t n_basis = q->n_basis;
+    const double rest = COUNTS_REST / (double)q->n_groups;
     double gain[L], share[L];
-    unsigned open = 0;
-    for (int64_t l = 0; l < L && tile * L + l < q->n_groups; l++)
-        open |= 1u << l;
-    begin_counts(q, w, tile);
-    find_amplitudes(q, w, tile);
-    memcpy(w->found, w->c, (size_t)(n_basis * L) * sizeof *w->found);
     for (int turn = 0; open && turn < COUNTS_STEPS; turn++) {
         expect(q, w, tile, w->found, 1, w->model);
         weigh_counts(q, w, tile, turn < COUNTS_EXPECTED);
         find_amplitudes(q, w, tile);
+        const unsigned leaves = lost_lanes(q, w, 0.0);
+        unsigned rises = lost_lanes(q, w, 1.0), falls = 0;
         for (int64_t k = 0; k < n_basis; k++)
             FOR_LANES w->c[k * L + l] = open >> l & 1u ? w->c[k * L + l] - w->found[k * L + l] : 0.0;
         expect(q, w, tile, w->c, 0, w->step);
@@ -185,10 +203,37 @@ static void find_counts(const pyspec_linear *q, linear_work *w, int64_t tile)
         choose_share(q, w, tile, gain, share);
         for (int64_t k = 0; k < n_basis; k++)
             FOR_LANES w->found[k * L + l] += share[l] * w->c[k * L + l];
-        FOR_LANES open &= ~((unsigned)!(gain[l] > COUNTS_REST / (double)q->n_groups) << l);
+        FOR_LANES {
+            falls |= (unsigned)(gain[l] > rest) << l;
+            rises &= ~((unsigned)!(gain[l] < -rest) << l);
+        }
+        leave_out(q, w, open & (turn < COUNTS_RETURNS ? ~falls : ~0u));
+        open &= leaves | rises | falls;
     }
-    expect(q, w, tile, w->found, 1, w->model);
-    weigh_counts(q, w, tile, is_exact(q) ? 0 : 2);
+}
+
+/* Amplitudes of largest likelihood, by a last step that has the weights of derivatives. */
+static void find_counts(const pyspec_linear *q, linear_work *w, int64_t tile)
+{
+    unsigned all = 0;
+    for (int64_t l = 0; l < L && tile * L + l < q->n_groups; l++)
+        all |= 1u << l;
+    begin_counts(q, w, tile);
+    find_amplitudes(q, w, tile);
+    memcpy(w->found, w->c, (size_t)(q->n_basis * L) * sizeof *w->found);
+    for (unsigned open = all; open;) {
+        seek_counts(q, w, tile, open);
+        expect(q, w, tile, w->found, 1, w->model);
+        weigh_counts(q, w, tile, is_exact(q) ? 0 : 2);
+        find_amplitudes(q, w, tile);
+        open = 0;
+        for (int64_t k = 0; k < q->n_basis * L; k++)
+            open |= (unsigned)(w->found[k] != 0.0 && w->lost[k] > w->on[k]) << k % L;
+        open &= all;
+        leave_out(q, w, open);
+        for (int64_t k = 0; k < q->n_basis; k++)
+            FOR_LANES w->found[k * L + l] = open >> l & 1u ? w->c[k * L + l] : w->found[k * L + l];
+    }
 }
 
 /* The signed root of the deviance of a point; where there is no count it goes on linearly. */

@@ -8,6 +8,7 @@
  * (1973)), is orthogonal to them and to r: J'r is the same. */
 #include "elimination/linear.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -115,12 +116,10 @@ static void choose_active(const pyspec_linear *q, const linear_work *w, int64_t 
 static void find_amplitudes(const pyspec_linear *q, const linear_work *w, int64_t tile)
 {
     const int64_t n_basis = q->n_basis, last = q->n_groups - 1;
-    for (int64_t k = 0; k < n_basis; k++)
-        FOR_LANES {
-            const int64_t group = tile * L + l < last ? tile * L + l : last;
-            w->on[k * L + l] = !q->allowed || q->allowed[group * n_basis + k] ? 1.0 : 0.0;
-        }
+    memcpy(w->on, w->kept, (size_t)(n_basis * L) * sizeof *w->on);
     factorize(q, w, tile);
+    for (int64_t k = 0; k < n_basis * L; k++)
+        w->lost[k] = w->kept[k] - w->on[k];
     solve_amplitudes(q, w, tile);
     const unsigned breaks = breaks_bounds(q, w);
     if (breaks) {
@@ -263,14 +262,21 @@ static void write_tile(const pyspec_linear *q, const linear_work *w, int64_t til
     }
 }
 
-/* What a tile is solved for: its data, or those of the last Newton step for counts. */
+/* What a tile is solved for, and its amplitudes: its data, or those of the last Newton step for counts. */
 static void begin_tile(const pyspec_linear *q, linear_work *w, int64_t tile)
 {
-    const int64_t at = tile * q->n_x * L;
+    const int64_t at = tile * q->n_x * L, n_basis = q->n_basis, last = q->n_groups - 1;
     w->data = q->data + at;
     w->weight = q->weight ? q->weight + at : NULL;
+    for (int64_t k = 0; k < n_basis; k++)
+        FOR_LANES {
+            const int64_t group = tile * L + l < last ? tile * L + l : last;
+            w->kept[k * L + l] = !q->allowed || q->allowed[group * n_basis + k] ? 1.0 : 0.0;
+        }
     if (is_counts(q))
         find_counts(q, w, tile);
+    else
+        find_amplitudes(q, w, tile);
 }
 
 void JOIN(pyspec_linear_tiles, ISA_SUFFIX, )(const pyspec_linear *given, const linear_work *work)
@@ -284,7 +290,6 @@ void JOIN(pyspec_linear_tiles, ISA_SUFFIX, )(const pyspec_linear *given, const l
         q->triangle[k] = 0.0;
     for (int64_t tile = 0; tile < n_tiles; tile++) {
         begin_tile(q, w, tile);
-        find_amplitudes(q, w, tile);
         find_slopes(q, w, tile);
         if (is_counts(q))
             end_counts(q, w, tile);

@@ -93,6 +93,47 @@ static void derivatives_are_those_of_the_deviance(void)
     CHECK_INT(differ, 0);
 }
 
+/* chi^2 of one group of four points with such basis functions. */
+static double chisqr_of(const double *columns, int64_t n_basis, const double *counts, const double *weights, int64_t form)
+{
+    static const double others[4] = {3.0, 6.0, 4.0, 1.0};
+    for (int64_t i = 0; i < 4; i++) {
+        data[0][i][0] = counts[i];
+        weight[0][i][0] = weights[i];
+    }
+    const pyspec_linear q = {.n_groups = 1, .n_x = 4, .n_basis = n_basis, .isa = test_isa, .basis = columns,
+                             .basis_column = 4, .offset = others, .data = data[0][0], .weight = weight[0][0],
+                             .amplitudes = amplitudes[0], .determined = determined[0], .triangle = triangle,
+                             .work = work, .work_size = sizeof work, .scale = 2.0,
+                             .form = form};
+    CHECK_INT(pyspec_project(&q), STATUS_OK);
+    return form == PYSPEC_FORM_FACTOR ? triangle[0] * triangle[0] : triangle[0];
+}
+
+/* Functions that differ by 1e-10 are two or one by the weights of a step. The step after the second was left out led
+ * uphill, to a chi^2 of 329, and was the last. */
+static void a_function_more_makes_no_fit_worse(void)
+{
+    static const double columns[8] = {
+        -0x1.78473d402c9aep+4, -0x1.59c622260235p+4,  -0x1.3bb45ed6434dap+4, -0x1.2322ee6163d3p+4,
+        -0x1.78473d402e41ap+4, -0x1.59c622260b25bp+4, -0x1.3bb45ed674f85p+4, -0x1.2322ee6235e4bp+4};
+    static const double counts[4] = {0.0, 4.0, 2.0, 2.0}, weights[4] = {5.0, 2.0, 4.0, 2.0};
+    for (int64_t form = PYSPEC_FORM_VALUE; form <= PYSPEC_FORM_FISHER; form++) {
+        const double one = chisqr_of(columns, 1, counts, weights, form);
+        CHECK(fabs(one - 258.298803502928) < 1e-9);
+        CHECK(chisqr_of(columns, 2, counts, weights, form) <= one * (1.0 + 1e-14));
+    }
+}
+
+/* Points with next to no counts had no weight in the steps: the function was taken for one without length. */
+static void counts_next_to_zero_are_like_zero(void)
+{
+    static const double ones[4] = {1.0, 1.0, 1.0, 1.0}, zeros[4] = {0.0}, tiny[4] = {5e-324, 5e-324, 5e-324, 5e-324};
+    const double expected = chisqr_of(ones, 1, zeros, ones, PYSPEC_FORM_GRAM), amplitude = amplitudes[0][0];
+    CHECK(fabs(chisqr_of(ones, 1, tiny, ones, PYSPEC_FORM_GRAM) - expected) < 1e-3 * expected);
+    CHECK(determined[0][0] && fabs(amplitudes[0][0] - amplitude) < 1e-2);
+}
+
 /* The inverse of B'B times B'B is 1, and times B'G it says how amplitudes fall as theta rises. */
 static void amplitudes_follow_theta(void)
 {
@@ -122,6 +163,8 @@ int main(void)
 {
     RUN_ALL(the_score_has_no_part_along_a_basis_function);
     RUN_ALL(derivatives_are_those_of_the_deviance);
+    RUN_ALL(a_function_more_makes_no_fit_worse);
+    RUN_ALL(counts_next_to_zero_are_like_zero);
     RUN_ALL(amplitudes_follow_theta);
     return REPORT;
 }
