@@ -22,8 +22,8 @@ typedef struct linear_work {
     double *b;          /* [n_basis][L] products of Q and the data                     */
     double *c;          /* [n_basis][L] amplitudes                                     */
     double *on;         /* [n_basis][L] 1 where an amplitude takes part                */
-    double *kept;       /* [n_basis][L] 1 where it may take part without bounds        */
-    double *lost;       /* [n_basis][L] 1 where it may and is a combination of others  */
+    double *kept;       /* [n_basis][L] 1 where it may take part beside all others     */
+    double *lost;       /* [n_basis][L] 1 of those kept that are combinations of others */
     double *turned;     /* [n_theta][n_basis][L] slopes of the second kind             */
     double *along;      /* [n_theta][n_basis][L] products of Q and the slopes          */
     double *triangle;   /* [order (order + 1) / 2][L]                                  */

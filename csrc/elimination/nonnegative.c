@@ -165,6 +165,7 @@ void pyspec_choose_lane(const pyspec_linear *q, int64_t group, const double *r, 
         own_r[k * n + k] = on[k * L] > 0.0 ? own_r[k * n + k] : 0.0;
     }
     pyspec_nonnegative(n, own_r, own_b, q->bounded, own_on);
+    /* One that is a combination of those that take part gets 0 here, and is off. */
     for (int64_t k = 0; k < n; k++)
         set[k] = own_on[k] > 0.0;
     solve_set(n, own_r, own_b, set, c);
