@@ -196,22 +196,25 @@ static int differs(const pyspec_linear *q, int64_t form, const double *triangle,
 
 /* ---- counts ------------------------------------------------------------------------------ */
 
-/* The deviance of a group at amplitudes c; NaN where an expected count is next to none, or a count
- * is negative or next to none. */
+/* The deviance of a group at amplitudes c; NaN where an expected count is next to none or what is left of much larger
+ * terms, or a count is negative or next to none. */
 static double deviance(const pyspec_linear *q, int64_t g, const double *c)
 {
     double sum = 0.0;
     for (int64_t i = 0; i < q->n_x; i++) {
         const double weight = lane_of(q->weight, q, g, i), count = q->scale * lane_of(q->data, q, g, i);
-        double model = 0.0;
+        double model = 0.0, terms = 0.0;
         for (int64_t k = 0; q->offset && k < q->n_offsets; k++)
             model += q->offset[k * q->offset_column + g * q->offset_group + i];
-        for (int64_t k = 0; k < q->n_basis; k++)
-            model += c[k] * q->basis[k * q->basis_column + g * q->basis_group + i];
+        for (int64_t k = 0; k < q->n_basis; k++) {
+            const double term = c[k] * q->basis[k * q->basis_column + g * q->basis_group + i];
+            model += term;
+            terms += fabs(term);
+        }
         model *= q->scale;
         if (weight == 0.0)
             continue;
-        if (!(model > 1e-2) || count < 0.0 || (count > 0.0 && count < SMALL))
+        if (!(model > 1e-2) || model < DETERMINED * terms || count < 0.0 || (count > 0.0 && count < SMALL))
             return NAN;
         sum += weight * weight * 2.0 * (model - count + (count > 0.0 ? count * log(count / model) : 0.0));
     }
