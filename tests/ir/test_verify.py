@@ -196,6 +196,12 @@ def node_with(**change: object) -> GraphIR:
     return replace(graph, nodes=tuple(nodes))
 
 
+@pytest.mark.parametrize("field", ["value", "expr_string", "axis"])
+def test_fields_are_those_of_the_kind(field: str) -> None:
+    said = [f"ngauss: a COMPONENT_EVAL has no {field}; leave it out"]
+    assert problems(node_with(**{field: "1"})) == said
+
+
 def test_functions_are_known() -> None:
     known = "see `pyspec ops` for the functions there are"
     assert problems(node_with(function_name="gauss")) == [

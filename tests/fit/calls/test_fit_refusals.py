@@ -68,6 +68,12 @@ def test_an_error_of_the_method_becomes_a_fit_error() -> None:
         )
 
 
+def test_points_are_as_many_as_free_parameters() -> None:
+    with pytest.raises(FitError, match="3 points cannot determine 4 free parameters; widen the"):
+        fit_model(spectrum(), Measurement(data_1d(), columns=(36, 39)))
+    assert fit_model(spectrum(), Measurement(data_1d(), columns=(36, 40))).nfev > 1
+
+
 def test_leaving_the_domain_during_the_fit_names_the_parameter() -> None:
     model = spectrum({**START, "F": 0.3})
     model.parameters["GLP_01_F"].min = -50.0

@@ -147,6 +147,15 @@ def test_a_bound_holds_and_errors_of_the_others_follow() -> None:
         assert result.stderr[name] == pytest.approx(reference.stderr[name], rel=0.02)
 
 
+def test_masked_points_do_not_count() -> None:
+    n = 150
+    short = model(**NEAR)
+    short.set_axes(energy=X[:n])
+    hidden = Measurement(spoiled(), weight=2.0, mask=np.arange(X.size) >= n)
+    masked = fit_model(model(**NEAR), hidden, **SOFT)
+    agree(masked, fit_model(short, Measurement(spoiled()[:n], weight=2.0), **SOFT), 1e-3, 1e-5)
+
+
 def test_what_is_no_optimum_of_the_loss_is_no_success() -> None:
     start = model(Gauss_01_A=12.0, Gauss_01_SD=2.0)
     given: dict[str, Any] = {**SOFT, "f_scale": 1.0, "ftol": 0.5}
