@@ -115,8 +115,17 @@ BROKEN: list[tuple[str, str, str]] = [
 ]  # fmt: skip
 
 
-def test_the_whole_graph_obeys_all_rules() -> None:
-    verify(parse_graph(WHOLE))
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        (LAST, LAST),
+        ("%0 -> %12 PARAM_INPUT[0]\n", "%16 -> %12 PARAM_INPUT[0]\n" + FREE),
+        ('{"arrays": {"time_n_sub": [0.0, 1.0]}', '{"cycle": [1.0, 2, 2]'),
+    ],
+    ids=["whole", "free", "cycle"],
+)
+def test_whole_graphs_obey_all_rules(was: str, now: str) -> None:
+    verify(parse_graph(WHOLE.replace(was, now, 1)))
 
 
 @pytest.mark.parametrize(("was", "now", "answer"), BROKEN, ids=[answer for *_, answer in BROKEN])
