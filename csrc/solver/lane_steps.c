@@ -11,6 +11,9 @@
 /* 1 where a condition holds, else 0. A product of two says whether both do, a sum other than 0 whether any does. */
 #define FLAG(condition) choose(condition, same_in_all(1.0), NOTHING)
 
+/* Vectors of which a lane waits for a step. */
+#define FOR_SOUGHT FOR_WIDTHS if (any_of(load_vector(w->seeks + at) >= 0.0))
+
 static ALWAYS_INLINE vector absolute(vector a)
 {
     return choose(a < 0.0, -a, a);
@@ -90,76 +93,101 @@ static void take_answers(int64_t n, const lane_work *w, const double *sums)
     FOR_WIDTHS learn_bends(n, w, take_points(n, w, sums, at), at);
 }
 
-/* JtJ of what is sought, with what was learnt for a bent step. */
-static ALWAYS_INLINE vector entry_of(const lane_work *w, vector bent, int64_t place)
-{
-    return load_vector(w->curvature + place) + choose(bent != 0.0, load_vector(w->bend + place), NOTHING);
-}
-
 static ALWAYS_INLINE vector seeks_kind(const lane_work *w, int kind, int at)
 {
     return FLAG(load_vector(w->seeks + at) == (double)kind);
 }
 
-/* The matrices of the free parameters, scaled, and the right sides. */
-static ALWAYS_INLINE void load_equations(int64_t n, const lane_work *w, int at)
+/* JtJ of what is sought, with what was learnt for a bent step, and what its columns are scaled by. */
+static ALWAYS_INLINE void load_entries(int64_t n, const lane_work *w, int at)
 {
-    const vector one = same_in_all(1.0), damping = load_vector(w->damping + at);
-    const vector bent = seeks_kind(w, STEP_BENT, at);
-    for (int64_t j = 0; j < n; j++)
-        put_vector(w->inverse + J(j), one / square_root(entry_of(w, bent, JK(j, j))), 1);
+    const vector one = same_in_all(1.0), bent = seeks_kind(w, STEP_BENT, at);
     for (int64_t j = 0; j < n; j++) {
-        const vector inverse = load_vector(w->inverse + J(j)), share = load_vector(w->largest + J(j)) * inverse;
-        const vector held = load_vector(w->held + J(j));
-        vector right = load_vector(w->gradient + J(j));
-        put_vector(w->matrix + JK(j, j), choose(held != 0.0, one, one + damping * share * share), 1);
-        for (int64_t k = j + 1; k < n; k++) {
-            const vector entry = entry_of(w, bent, JK(j, k)) * (inverse * load_vector(w->inverse + J(k)));
-            const vector either = held + load_vector(w->held + J(k));
-            put_vector(w->matrix + JK(j, k), choose(either != 0.0, NOTHING, entry), 1);
+        for (int64_t k = j; k < n; k++) {
+            const vector learnt = choose(bent != 0.0, load_vector(w->bend + JK(j, k)), NOTHING);
+            put_vector(w->entry + JK(j, k), load_vector(w->curvature + JK(j, k)) + learnt, 1);
         }
-        for (int64_t k = 0; k < n; k++) {
-            const vector part = entry_of(w, bent, UPPER(j, k)) * load_vector(w->step + J(k));
-            right = right - choose(load_vector(w->held + J(k)) != 0.0, part, NOTHING);
-        }
-        put_vector(w->solution + J(j), choose(held != 0.0, NOTHING, right * inverse), 1);
+        put_vector(w->inverse + J(j), one / square_root(load_vector(w->entry + JK(j, j))), 1);
     }
 }
 
-/* Solves them. `least` becomes the smallest pivot, 0 if one is not positive. */
-static ALWAYS_INLINE void solve_equations(int64_t n, const lane_work *w, int at)
+/* Takes parameters that lanes hold out of their equations. */
+static ALWAYS_INLINE void hold_in_equations(int64_t n, const lane_work *w, int64_t k, int at)
 {
-    vector least = same_in_all(1.0);
-    for (int64_t a = 0; a < n; a++) {
-        double *row = w->matrix + a * n * L + at;
-        const vector pivot = load_vector(row + a * L), inverse = same_in_all(1.0) / square_root(pivot);
-        const vector y = load_vector(w->solution + J(a)) * inverse;
-        least = choose(pivot < least, pivot, least);
-        least = choose(pivot > 0.0, least, NOTHING);
-        put_vector(row + a * L, inverse, 1);
-        put_vector(w->solution + J(a), y, 1);
-        for (int64_t b = a + 1; b < n; b++)
-            put_vector(row + b * L, load_vector(row + b * L) * inverse, 1);
-        for (int64_t b = a + 1; b < n; b++) {
-            const vector factor = load_vector(row + b * L);
-            for (int64_t c = b; c < n; c++)
-                put_vector(w->matrix + JK(b, c), load_vector(w->matrix + JK(b, c)) - factor * load_vector(row + c * L),
-                           1);
-            put_vector(w->solution + J(b), load_vector(w->solution + J(b)) - factor * y, 1);
-        }
+    const marks held = load_vector(w->held + J(k)) != 0.0;
+    for (int64_t j = 0; j < n; j++) {
+        const vector part = load_vector(w->entry + UPPER(j, k)) * load_vector(w->step + J(k));
+        const vector entry = j == k ? same_in_all(1.0) : NOTHING;
+        put_vector(w->solution + J(j), load_vector(w->solution + J(j)) - choose(held, part, NOTHING), 1);
+        put_vector(w->matrix + UPPER(j, k), choose(held, entry, load_vector(w->matrix + UPPER(j, k))), 1);
     }
-    for (int64_t a = n - 1; a >= 0; a--) {
-        const double *row = w->matrix + a * n * L + at;
-        const vector held = load_vector(w->held + J(a));
-        vector y = load_vector(w->solution + J(a));
-        for (int64_t b = a + 1; b < n; b++)
-            y = y - load_vector(row + b * L) * load_vector(w->solution + J(b));
-        y = y * load_vector(row + a * L);
-        put_vector(w->solution + J(a), y, 1);
-        put_vector(w->step + J(a), choose(held != 0.0, load_vector(w->step + J(a)), y * load_vector(w->inverse + J(a))),
-                   1);
+}
+
+/* The matrices of the free parameters, scaled, and the right sides. */
+static ALWAYS_INLINE void load_equations(int64_t n, const lane_work *w, int at)
+{
+    const vector damping = load_vector(w->damping + at);
+    for (int64_t j = 0; j < n; j++) {
+        const vector inverse = load_vector(w->inverse + J(j)), share = load_vector(w->largest + J(j)) * inverse;
+        put_vector(w->solution + J(j), load_vector(w->gradient + J(j)), 1);
+        put_vector(w->matrix + JK(j, j), same_in_all(1.0) + damping * share * share, 1);
+        for (int64_t k = j + 1; k < n; k++)
+            put_vector(w->matrix + JK(j, k),
+                       load_vector(w->entry + JK(j, k)) * (inverse * load_vector(w->inverse + J(k))), 1);
     }
-    put_vector(w->least + at, least, 1);
+    for (int64_t k = 0; k < n; k++)
+        if (any_of(load_vector(w->held + J(k)) != 0.0))
+            hold_in_equations(n, w, k, at);
+    for (int64_t j = 0; j < n; j++) {
+        const vector right = load_vector(w->solution + J(j)) * load_vector(w->inverse + J(j));
+        put_vector(w->solution + J(j), choose(load_vector(w->held + J(j)) != 0.0, NOTHING, right), 1);
+    }
+}
+
+/* An entry of row a of the root of a matrix times its pivot, from the rows before it. */
+static ALWAYS_INLINE vector find_entry(int64_t n, const lane_work *w, int64_t a, int64_t b, int at)
+{
+    vector entry = load_vector(w->matrix + JK(a, b));
+    for (int64_t c = 0; c < a; c++)
+        entry = entry - load_vector(w->matrix + JK(c, a)) * load_vector(w->matrix + JK(c, b));
+    return entry;
+}
+
+/* The next row of the root, and of the solution. `least` becomes the smallest pivot, 0 if one is not positive. */
+static ALWAYS_INLINE void eliminate(int64_t n, const lane_work *w, int64_t a, int at)
+{
+    const vector pivot = find_entry(n, w, a, a, at), inverse = same_in_all(1.0) / square_root(pivot);
+    const vector before = a == 0 ? same_in_all(1.0) : load_vector(w->least + at);
+    const vector least = choose(pivot < before, pivot, before);
+    vector y = load_vector(w->solution + J(a));
+    for (int64_t c = 0; c < a; c++)
+        y = y - load_vector(w->matrix + JK(c, a)) * load_vector(w->solution + J(c));
+    put_vector(w->least + at, choose(pivot > 0.0, least, NOTHING), 1);
+    put_vector(w->matrix + JK(a, a), inverse, 1);
+    put_vector(w->solution + J(a), y * inverse, 1);
+    for (int64_t b = a + 1; b < n; b++)
+        put_vector(w->matrix + JK(a, b), find_entry(n, w, a, b, at) * inverse, 1);
+}
+
+/* The step of a parameter, from those of the later ones. */
+static ALWAYS_INLINE void substitute(int64_t n, const lane_work *w, int64_t a, int at)
+{
+    const vector held = load_vector(w->held + J(a));
+    vector y = load_vector(w->solution + J(a));
+    for (int64_t b = a + 1; b < n; b++)
+        y = y - load_vector(w->matrix + JK(a, b)) * load_vector(w->solution + J(b));
+    y = y * load_vector(w->matrix + JK(a, a));
+    put_vector(w->solution + J(a), y, 1);
+    put_vector(w->step + J(a), choose(held != 0.0, load_vector(w->step + J(a)), y * load_vector(w->inverse + J(a))), 1);
+}
+
+/* Solves them. Vectors take turns: each waits long for its roots and quotients. */
+static ALWAYS_INLINE void solve_equations(int64_t n, const lane_work *w)
+{
+    for (int64_t a = 0; a < n; a++)
+        FOR_SOUGHT eliminate(n, w, a, at);
+    for (int64_t a = n - 1; a >= 0; a--)
+        FOR_SOUGHT substitute(n, w, a, at);
 }
 
 /* Which parameters stay where they are, as `stays` of lm_step.c says. A bent step begins with the undamped one, and
@@ -222,13 +250,18 @@ static int hold_leaving(int64_t n, const lane_work *w, double share, int l)
 /* What the steps promise. */
 static ALWAYS_INLINE vector find_promises(int64_t n, const lane_work *w, int at)
 {
-    const vector bent = seeks_kind(w, STEP_BENT, at);
     vector promised = NOTHING;
+    for (int64_t j = 0; j < n; j++)
+        put_vector(w->solution + J(j), same_in_all(2.0) * load_vector(w->gradient + J(j)), 1);
     for (int64_t j = 0; j < n; j++) {
-        vector slope = same_in_all(2.0) * load_vector(w->gradient + J(j));
-        for (int64_t k = 0; k < n; k++)
-            slope = slope - entry_of(w, bent, UPPER(j, k)) * load_vector(w->step + J(k));
-        promised = promised + load_vector(w->step + J(j)) * slope;
+        const vector step = load_vector(w->step + J(j));
+        vector slope = load_vector(w->solution + J(j)) - load_vector(w->entry + JK(j, j)) * step;
+        for (int64_t k = j + 1; k < n; k++) {
+            const vector entry = load_vector(w->entry + JK(j, k)), its = load_vector(w->solution + J(k));
+            slope = slope - entry * load_vector(w->step + J(k));
+            put_vector(w->solution + J(k), its - entry * step, 1);
+        }
+        promised = promised + step * slope;
     }
     return promised;
 }
@@ -237,14 +270,16 @@ static ALWAYS_INLINE vector find_promises(int64_t n, const lane_work *w, int at)
 static ALWAYS_INLINE vector check_bent(int64_t n, const lane_work *w, int at)
 {
     const vector promised = find_promises(n, w, at), usual = load_vector(w->promise + at);
-    const vector ratio = same_in_all(BENT_RATIO);
+    const vector ratio = same_in_all(BENT_RATIO), bent = seeks_kind(w, STEP_BENT, at);
+    if (!any_of(bent != 0.0))
+        return promised;
     vector usable = FLAG(load_vector(w->least + at) > BENT_PIVOT) * FLAG(find_leaving(n, w, at) == 0.0) *
                     FLAG(promised > usual / ratio) * FLAG(promised < ratio * usual);
     for (int64_t j = 0; j < n; j++) {
         const vector stays = FLAG(load_vector(w->undamped + J(j)) == 0.0);
         usable = usable * choose(load_vector(w->held + J(j)) != 0.0, stays, same_in_all(1.0));
     }
-    const vector keeps = choose(seeks_kind(w, STEP_BENT, at) != 0.0, usable, same_in_all(1.0));
+    const vector keeps = choose(bent != 0.0, usable, same_in_all(1.0));
     for (int64_t j = 0; j < n; j++)
         put_vector(w->step + J(j),
                    choose(keeps != 0.0, load_vector(w->step + J(j)), load_vector(w->undamped + J(j))), 1);
@@ -284,11 +319,9 @@ static void find_within(pyspec_solver *const *solvers, int64_t n, const lane_wor
     int any = 1;
     while (any) {
         any = 0;
-        FOR_WIDTHS {
-            load_equations(n, w, at);
-            solve_equations(n, w, at);
-            put_vector(leaving + at, find_leaving(n, w, at), 1);
-        }
+        FOR_SOUGHT load_equations(n, w, at);
+        solve_equations(n, w);
+        FOR_SOUGHT put_vector(leaving + at, find_leaving(n, w, at), 1);
         for (int l = 0; l < L; l++) {
             if (!solvers[l] || is_left[l])
                 continue;
@@ -317,9 +350,12 @@ static void find_steps(pyspec_solver *const *solvers, int64_t n, const lane_work
         w->promise[l] = s ? s->promised : 0.0;
         least[l] = 1.0;
     }
-    FOR_WIDTHS hold_at_bounds(n, w, at);
+    FOR_SOUGHT {
+        hold_at_bounds(n, w, at);
+        load_entries(n, w, at);
+    }
     find_within(solvers, n, w, least, is_left);
-    FOR_WIDTHS {
+    FOR_SOUGHT {
         put_vector(w->promised + at, check_bent(n, w, at), 1);
         keep_steps(n, w, at);
     }
@@ -344,3 +380,4 @@ const lane_ops JOIN(pyspec_lane_ops, ISA_SUFFIX, ) = {find_values, take_answers,
 #undef UPPER
 #undef J
 #undef FLAG
+#undef FOR_SOUGHT

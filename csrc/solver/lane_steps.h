@@ -11,7 +11,8 @@ typedef struct lane_work {
     double *curvature, *bend;                     /* [n][n] */
     double *gradient, *norm, *largest;            /* [n] */
     double *undamped, *last, *held;               /* [n] */
-    double *matrix, *inverse, *solution, *step;   /* of the step that is sought: [n][n], else [n] */
+    double *entry, *matrix;                       /* of the step that is sought: [n][n] */
+    double *inverse, *solution, *step;            /* and [n] */
     double *alone;                                /* 1 for a lane whose solver has its state itself */
     double *value;                                /* chi^2 of the answer, NaN if any of it is not finite */
     double *takes, *learns, *noise;               /* of a new best point: 1 if it is one, or near the last; rounding */
@@ -38,6 +39,7 @@ static inline lane_work divide_lanes(int64_t n, double *base)
     TAKE(undamped, n);
     TAKE(last, n);
     TAKE(held, n);
+    TAKE(entry, n * n);
     TAKE(matrix, n * n);
     TAKE(inverse, n);
     TAKE(solution, n);

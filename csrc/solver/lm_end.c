@@ -21,6 +21,7 @@ typedef struct columns {
     int64_t *place;        /* [order] which one each is; the last one is r */
     double *length;        /* [order] by place in the triangle; 1 for r */
     double *u;             /* [order][order] rows of a factor, of which n_free are made */
+    double *row;           /* [order] one of these */
 } columns;
 
 int64_t pyspec_end_work_size(int64_t n)
@@ -40,6 +41,7 @@ static columns begin_columns(int64_t n, double *work)
     columns c = {.order = n + 1, .length = work};
     c.place = (int64_t *)(void *)(work + n + 1);
     c.u = work + 2 * (n + 1);
+    c.row = c.u + (n + 1) * (n + 1);
     return c;
 }
 
@@ -93,32 +95,52 @@ static void rotate(columns *c)
         }
 }
 
+/* The scaled rows of a factor, in the order of the columns. */
+static void load_factor(const double *triangle, const columns *c)
+{
+    const int64_t order = c->order;
+    for (int64_t j = 0; j < order; j++)
+        for (int64_t k = 0; k < order; k++)
+            if (c->place[k] >= j)
+                c->u[j * order + k] = at(triangle, order, j, c->place[k]) / c->length[c->place[k]];
+}
+
+/* The first n_free rows of the factor of a Gram matrix, by Cholesky's method. */
+static void factorize(const double *gram, const columns *c)
+{
+    const int64_t order = c->order;
+    for (int64_t j = 0; j < c->n_free; j++) {
+        double *own = c->u + j * order;
+        const int64_t row = c->place[j];
+        for (int64_t k = j; k < order; k++) {
+            const int64_t column = c->place[k];
+            own[k] = at(gram, order, row < column ? row : column, row < column ? column : row) / c->length[column] /
+                     c->length[row];
+        }
+        for (int64_t i = 0; i < j; i++) {
+            const double *above = c->u + i * order, factor = above[j];
+            for (int64_t k = j; k < order; k++)
+                own[k] -= factor * above[k];
+        }
+        own[j] = sqrt(own[j]);
+        for (int64_t k = j + 1; k < order; k++)
+            own[k] /= own[j];
+    }
+}
+
 /* The first n_free rows of the factor. Returns whether there is one. */
 static int find_factor(const double *triangle, int is_factor, columns *c)
 {
     const int64_t order = c->order;
-    double *u = c->u;
-    fill(u, 0.0, order * order);
-    for (int64_t j = 0; j < (is_factor ? order : c->n_free); j++)
-        for (int64_t k = is_factor ? 0 : j; k < order; k++) {
-            const int64_t row = is_factor ? j : c->place[j], column = c->place[k];
-            if (is_factor && column < row)
-                continue;
-            double value =
-                at(triangle, order, row < column ? row : column, row < column ? column : row) /
-                c->length[column];
-            if (!is_factor) {
-                value /= c->length[row];
-                for (int64_t i = 0; i < j; i++)
-                    value -= u[i * order + j] * u[i * order + k];
-                value = k == j ? sqrt(value) : value / u[j * order + j];
-            }
-            u[j * order + k] = value;
-        }
-    if (is_factor)
+    fill(c->u, 0.0, order * order);
+    if (is_factor) {
+        load_factor(triangle, c);
         rotate(c);
+    } else {
+        factorize(triangle, c);
+    }
     for (int64_t j = 0; j < c->n_free; j++)
-        if (!(fabs(u[j * order + j]) > 0.0))
+        if (!(fabs(c->u[j * order + j]) > 0.0))
             return 0;
     return 1;
 }
@@ -128,17 +150,22 @@ static int find_factor(const double *triangle, int is_factor, columns *c)
  * the root of n_free. */
 static int invert(columns *c)
 {
-    const int64_t order = c->order;
-    double squares = 0.0, *u = c->u;
-    for (int64_t k = c->n_free - 1; k >= 0; k--)
-        for (int64_t j = k; j >= 0; j--) {
-            double sum = j == k ? -1.0 : 0.0;
-            for (int64_t i = j + 1; i <= k; i++)
-                sum += u[j * order + i] * u[i * order + k];
-            u[j * order + k] = -sum / u[j * order + j];
-            squares += u[j * order + k] * u[j * order + k];
+    const int64_t order = c->order, n = c->n_free;
+    double squares = 0.0;
+    for (int64_t j = n - 1; j >= 0; j--) {
+        double *own = c->u + j * order;
+        memcpy(c->row, own, (size_t)n * sizeof(double));
+        fill(own + j, 0.0, n - j);
+        own[j] = -1.0;
+        for (int64_t i = j + 1; i < n; i++)
+            for (int64_t k = i; k < n; k++)
+                own[k] += c->row[i] * c->u[i * order + k];
+        for (int64_t k = j; k < n; k++) {
+            own[k] = -own[k] / c->row[j];
+            squares += own[k] * own[k];
         }
-    return c->n_free == 0 || squares * (double)c->n_free * WEAK * WEAK < 1.0;
+    }
+    return n == 0 || squares * (double)n * WEAK * WEAK < 1.0;
 }
 
 /* The factor of all columns as it would come from [J r] itself. */
