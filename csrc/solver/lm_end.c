@@ -211,7 +211,7 @@ void pyspec_root(const double *triangle, int64_t order, int is_factor, double *f
         for (int64_t k = 0; k < order; k++)
             row[k] = rest[p * order + k] / sqrt(pivot);
         for (int64_t j = 0; j < order; j++)
-            for (int64_t k = 0; k < order; k++)
+            for (int64_t k = 0; row[j] != 0.0 && k < order; k++)
                 rest[j * order + k] -= row[j] * row[k];
         for (int64_t k = 0; k < order; k++)
             rest[p * order + k] = rest[k * order + p] = 0.0;

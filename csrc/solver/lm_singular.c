@@ -18,7 +18,7 @@ void pyspec_swap(double *a, double *b, int64_t n)
     }
 }
 
-static void turn(double *a, double *b, int64_t n, double cosine, double sine)
+static void turn(double *restrict a, double *restrict b, int64_t n, double cosine, double sine)
 {
     for (int64_t k = 0; k < n; k++) {
         const double first = a[k], second = b[k];

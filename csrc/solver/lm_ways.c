@@ -21,7 +21,7 @@ static const double SLIGHT = 1e-6;
  * 6,500 fits of one to three lines. A whole standard error lost more of them. */
 static const double NEXT_TO = 1e-3;
 
-/* A direction is lost if its singular value relative to the largest is below LOST, for columns of length 1. Parameters
+/* A direction is lost if less than LOST of a column is left beside those before it. Parameters
  * with more than SHARE of it are lost too. A column shorter than LEAST_LENGTH is none. */
 static const double LOST = 1e-12, SHARE = 1e-5, LEAST_LENGTH = 1e-150;
 
@@ -39,8 +39,9 @@ typedef struct ways {
     double *group;                   /* [n] the group of each parameter, from 1 on; 0: none */
     double *held;                    /* [n] 1 for all of these */
     double *start;                   /* [n] of a trial */
-    double *place, *length, *value;  /* [n] */
-    double *a, *v;                   /* [n][n + 1], [n][n] */
+    double *place, *length;          /* [n] */
+    double *share, *rest;            /* [n] of directions without effect; of each column beside those before it */
+    double *v;                       /* [n][n] these directions */
     double *scratch, *memory;
 } ways;
 
@@ -59,8 +60,8 @@ static int64_t divide_ways(ways *w, int64_t n, double *base)
     TAKE(start, n);
     TAKE(place, n);
     TAKE(length, n);
-    TAKE(value, n);
-    TAKE(a, n * m);
+    TAKE(share, n);
+    TAKE(rest, n);
     TAKE(v, n * n);
     TAKE(scratch, m * (2 * m + 1));
     TAKE(memory, pyspec_reduction_size(n));
@@ -128,23 +129,37 @@ static int end_with_found(pyspec_search *q)
     return end_round(q);
 }
 
-/* Directions of the columns of what was found, scaled to length 1, that have a length. Returns how many there are. */
-static int64_t decompose(ways *w, int64_t n)
+/* Lengths of the columns of what was found, and how much of the directions without effect is along each parameter. Each
+ * such direction belongs to a column that is a combination of those before it. They are made orthogonal, of length 1. */
+static void find_shares(const ways *w, int64_t n)
 {
-    int64_t used = 0, *place = (int64_t *)(void *)w->place;
+    int64_t n_lost = 0;
+    fill(w->share, 0.0, n);
     for (int64_t k = 0; k < n; k++) {
-        double square = 0.0;
+        double square = 0.0, *v = w->v + n_lost * n;
         for (int64_t i = 0; i <= k; i++)
             square += at(w->factor, n + 1, i, k) * at(w->factor, n + 1, i, k);
         w->length[k] = sqrt(square) > LEAST_LENGTH ? sqrt(square) : 0.0;
-        if (w->length[k] == 0.0)
+        w->rest[k] = w->length[k] > 0.0 ? at(w->factor, n + 1, k, k) / w->length[k] : 0.0;
+        if (w->length[k] == 0.0 || fabs(w->rest[k]) > LOST)
             continue;
-        for (int64_t i = 0; i <= n; i++)
-            w->a[used * (n + 1) + i] = i <= k ? at(w->factor, n + 1, i, k) / w->length[k] : 0.0;
-        place[used++] = k;
+        fill(v, 0.0, n);
+        v[k] = 1.0;
+        for (int64_t i = k - 1; i >= 0; i--) {
+            double sum = 0.0;
+            for (int64_t j = i + 1; j <= k && fabs(w->rest[i]) > LOST; j++)
+                sum -= v[j] == 0.0 ? 0.0 : at(w->factor, n + 1, i, j) / w->length[j] * v[j];
+            v[i] = sum == 0.0 ? 0.0 : sum / w->rest[i];
+        }
+        for (int64_t i = 0; i < n_lost; i++)
+            add(v, -dot(v, w->v + i * n, n), w->v + i * n, n);
+        const double size = dot(v, v, n);
+        for (int64_t p = 0; p < n; p++) {
+            v[p] /= sqrt(size);
+            w->share[p] += v[p] * v[p];
+        }
+        n_lost++;
     }
-    pyspec_singular(w->a, n + 1, used, w->v, w->value);
-    return used;
 }
 
 /* Selects the parameters that go back to their start. Each gets its own group if they are few. Those at a bound come
@@ -153,21 +168,14 @@ static void find_groups(const pyspec_search *q)
 {
     ways *w = ways_of(q);
     const pyspec_solver *s = q->solver;
-    const int64_t n = s->n, *place = (const int64_t *)(const void *)w->place;
+    const int64_t n = s->n;
     const double *lower = s->lower, *upper = s->lower + n;
     int64_t n_bound = 0;
-    const int64_t used = decompose(w, n);
-    for (int64_t k = 0; k < n; k++)
-        w->held[k] = w->length[k] == 0.0;
-    for (int64_t p = 0; p < used; p++) {
-        double square = 0.0;
-        for (int64_t i = 0; i < used; i++)
-            square += w->value[i] > LOST * w->value[0] ? 0.0 : w->v[i * used + p] * w->v[i * used + p];
-        w->held[place[p]] = sqrt(square) > SHARE;
-    }
+    find_shares(w, n);
     for (int64_t k = 0; k < n; k++) {
         const double begin = q->start[k];
-        const int is_moved = w->held[k] != 0.0 && begin != s->theta[k] && lower[k] <= begin &&
+        const int is_lost = w->length[k] == 0.0 || sqrt(w->share[k]) > SHARE;
+        const int is_moved = is_lost && begin != s->theta[k] && lower[k] <= begin &&
                              begin <= upper[k];
         w->held[k] = !is_moved ? 0.0 : s->theta[k] == lower[k] || s->theta[k] == upper[k] ? 2.0 : 1.0;
         n_bound += w->held[k] > 1.0;
