@@ -12,7 +12,8 @@ runs on the same data. The table has medians of the processor time of one thread
 - "left": the share of fits that C left to the single fit in Python.
 - "off": how far the batch ends from the single fits, in standard errors at most.
 - "leastsq off": how far leastsq ends from the batch.
-- "best": the share of fits of the batch whose chi² is the lowest that any of these found.
+- "best": the share of fits of the batch whose chi² is the lowest within the bounds that any of
+  these found; leastsq does not know the bounds.
 - "leastsq best": the same of leastsq.
 - "at 0": the share of fits that end with a mixing m of 0.
 - "times": how much longer each of these takes than the others, as batches of their own.
@@ -262,7 +263,10 @@ class Jobs:
         return known | self._at_zero()
 
     def _square(self, theta: Array, measured: Measurement) -> float:
-        """chi² at a point."""
+        """chi² at a point, infinite outside the bounds."""
+        limits = (self.model.parameters[name] for name in self.model.opt_param_names)
+        if not all(one.min <= value <= one.max for one, value in zip(limits, theta, strict=True)):
+            return np.inf
         return float(np.sum(self.script.residual(theta, measured.data) ** 2))
 
     def _at_zero(self) -> dict[str, float]:

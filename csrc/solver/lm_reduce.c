@@ -196,7 +196,7 @@ static void free_held(reduction *r)
             any = 1;
         }
     if (any)
-        split(r); /* what is kept is of other columns */
+        split(r);
 }
 
 /* Begins the fit over the others. */
@@ -303,5 +303,6 @@ int pyspec_reduce_step(reduction *r)
         return PYSPEC_FIT_DONE;
     }
     free_held(r);
+    r->is_kept &= r->keeps_first;
     return go_on(r, r->n_linear < s->n ? begin_inner(r) : PYSPEC_FIT_DONE);
 }

@@ -294,8 +294,10 @@ static int begin_other_way(pyspec_search *q)
         return end_at_limit(q);
     q->way = WAY_REDUCED;
     s->max_nfev = q->limit > 0 ? q->limit : INT64_MAX;
-    return pyspec_reduce_begin(&w->reduced, s, w->memory, q->eliminated, q->linear, TRIAL_NFEV,
-                               q->is_counts != 0);
+    const int answer = pyspec_reduce_begin(&w->reduced, s, w->memory, q->eliminated, q->linear, TRIAL_NFEV,
+                                           q->is_counts != 0);
+    w->reduced.keeps_first = w->has_back && w->is_valley; /* it hardly ever leads elsewhere */
+    return answer;
 }
 
 /* The fit with the next group back at its start. */

@@ -32,6 +32,7 @@ typedef struct reduction {
     int64_t n_linear, n_free, n_basis, most, form, left, best_form;
     double chisqr; /* of the answer */
     int is_counts, is_first, is_kept, is_counting, is_fitted;
+    int keeps_first; /* whether the first point is not asked for again, with the b found there */
     double *theta;        /* [n] the point at hand */
     double *start;        /* [n] */
     double *is_linear;    /* [n] 1 for b */
