@@ -189,32 +189,32 @@ class Desk:
     def _done(self, page: Page, command: Command) -> Refusal | Mapping[str, object]:
         if command.edits:
             return self._edited(command)
-        session, word = self.session, command.word
+        session, word, arguments = self.session, command.word, command.arguments
         if word in ("cursor", "file"):
-            looked = (session.look if word == "cursor" else session.choose)(**command.arguments)
+            looked = (session.look if word == "cursor" else session.choose)(**arguments)
             return looked if isinstance(looked, Refusal) else {}
         if word in ("undo", "redo", "goto"):
-            moved = getattr(session, word)(**command.arguments)
+            moved = getattr(session, word)(**arguments)
             self.yaml_error = None
             return {} if moved else Refusal(f"there is nothing to {word}")
         if word == "live":
-            self.live = bool(command.arguments["on"])
+            self.live = bool(arguments["on"])
             return {}
         if word == "fit":
-            return self._begin_fit(str(command.arguments.get("what", "all")))
+            return self._begin_fit(str(arguments.get("what", "all")))
         if word == "view":
-            page.has_map = command.arguments.get("map") != "data"
+            page.has_map = arguments.get("map") != "data"
             page.shown = -1 if page.has_map else page.shown
             return {}
         if word == "save":
-            folder = session.save(self._save_to(command.arguments.get("folder")))
+            folder = session.save(self._save_to(arguments.get("folder")))
             self.saved = str(folder)
             self.keeper.saved()
             return {"path": self.saved}
         if word == "restore":
-            self.keeper.answer(bool(command.arguments.get("accept")))
+            self.keeper.answer(bool(arguments.get("accept")))
             return {}
-        if word == "get" and command.arguments.get("what") == "inspect":
+        if word == "get" and arguments.get("what") == "inspect":
             return inspected(session.document)
         page.sent.clear()  # "get": all of the state anew
         page.file, page.shown, page.waits_for = None, -1, None
@@ -251,15 +251,11 @@ class Desk:
     def _answer(
         self, page: Page, message: Message, outcome: Refusal | Mapping[str, object]
     ) -> None:
-        answer: dict[str, object] = {
-            "id": message.get("id"),
-            "ok": not isinstance(outcome, Refusal),
-        }
-        answer["version"] = self.session.version
+        answer: dict[str, object] = {"id": message.get("id"), "version": self.session.version}
         if isinstance(outcome, Refusal):
-            answer["error"] = refused(outcome)
+            answer |= {"ok": False, "error": refused(outcome)}
         else:
-            answer |= outcome
+            answer |= {"ok": True, **outcome}
         self._send(page, json.dumps(answer))
 
     def _send(self, page: Page, message: str | bytes) -> None:
