@@ -130,10 +130,10 @@ class Objective:
         """(m, n_free) matrix whose Gram matrix is the information: derivatives of the residual, or
         with counting statistics of the model over sqrt(variance); or a factor of these."""
         problem = self.problem
+        if problem.in_c and problem.is_poisson:
+            return root_of(unpack(problem.executor.normal(theta, problem.fixed, "fisher")))[:, free]
         if problem.in_c:
-            form = "fisher" if problem.is_poisson else "factor"
-            found = unpack(problem.executor.normal(theta, problem.fixed, form), problem.is_poisson)
-            return (root_of(found) if problem.is_poisson else found)[:, free]
+            return self.information(theta, bounds)[0][:, free]
         if problem.shared is not None:
             return self._by_file(theta, bounds, free)
         if not problem.is_poisson:

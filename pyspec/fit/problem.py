@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -11,8 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import FitError
-from pyspec.executor import Executor, Part, PartsExecutor, Problem
+from pyspec.calls import stack_outside
+from pyspec.errors import BackendError, FitError, PlanError
+from pyspec.executor import Executor, Part, PartsExecutor, Problem, backend_name
 from pyspec.executor.protocol import PartsInMemory
 from pyspec.fit.amplitudes.part import FreePart, part_of
 from pyspec.fit.files import Files
@@ -23,6 +25,9 @@ from pyspec.plan import CompiledModel
 from pyspec.plan.start import Limits, StartParameters
 
 Array = npt.NDArray[np.float64]
+
+#: What `backend=None` tries, in this order.
+FALLBACK = ("compiled", "interpreted", "tree")
 
 
 class OnDemand(Protocol):
@@ -321,3 +326,36 @@ def problem_of(
         Part(compiled, measurement, fixed), backend, executor, checksum, lays_out=not without
     )
     return FitProblem([file], without=without)
+
+
+def make_problem(
+    compiled: CompiledModel,
+    measurement: Measurement,
+    backend: str | None,
+    without: Collection[str] = (),
+) -> FitProblem:
+    """The problem on the backend asked for; without one, on the first that can run it."""
+    model = compiled.model
+    if not isinstance(measurement, Measurement):
+        raise FitError(
+            f"{model.name}: a fit needs a Measurement, not {type(measurement).__name__}; give "
+            "Measurement(data=...)"
+        )
+    if measurement.data is None:
+        raise FitError(
+            f"{model.name}: a fit needs data, the measurement has none; give Measurement(data=...)"
+        )
+    if backend is not None:
+        return problem_of(compiled, measurement, backend_name(backend), without=without)
+    reasons: list[str] = []
+    for name in FALLBACK:
+        try:
+            problem = problem_of(compiled, measurement, name, without=without)
+        except (PlanError, BackendError) as error:
+            reasons.append(f"{name}: {error}")
+            continue
+        if reasons:
+            text = f"{model.name}: fitted on {name!r}, because " + "; ".join(reasons)
+            warnings.warn(text, stacklevel=stack_outside())
+        return problem
+    raise BackendError(f"{model.name}: no backend can run this model; " + "; ".join(reasons))

@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from pyspec.calls import answered
 from pyspec.errors import CallError, DataError, FitError
-from pyspec.fit.backend import make_problem
 from pyspec.fit.batch.from_starts import best_from_starts
 from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
 from pyspec.fit.findings.finding import warn
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.on_cluster import on_workers, shared
 from pyspec.fit.options import MethodOptions, StagedOptions, need_pair
+from pyspec.fit.problem import make_problem
 from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.conclude import result_of

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,7 @@ STEP = float(np.finfo(float).eps ** (1 / 3))
 def bases_of(compiled: CompiledModel, measurement: Measurement, backend: str) -> list[Basis]:
     """The basis functions of a model, and what is beside them."""
     if backend == "tree":
-        return [OfTree(compiled.model, measurement)]
+        return [of_tree(compiled.model, measurement)]
     return in_plans(compiled.basis, compiled.model, measurement, backend)
 
 
@@ -54,7 +54,7 @@ def in_plans(
         if backend == "compiled" and not basis_plan.plan.external_names:
             bases.append(InC(basis_plan, window))
         else:
-            bases.append(Interpreted(basis_plan, model, window))
+            bases.append(interpreted(basis_plan, model, window))
     return bases
 
 
@@ -152,25 +152,27 @@ class InC:
             self._return_frame(frame)
 
 
-class Differences(ABC):
-    """The same where Python has a part in the results; slopes are differences."""
+@dataclass
+class Differences:
+    """The same where Python has a part in the results; slopes are differences.
+
+    `results` gives all functions at theta and fixed values, `sizes` are the natural ones of theta.
+    """
 
     of: tuple[int, ...]
     n_rows: int
-    slopes: list[Slope]
+    slopes: Sequence[Slope]
+    sizes: Sequence[float]
+    results: Callable[[Array, Mapping[str, float]], list[Array]]
 
-    factor_rows = 1
-
-    def __init__(self, model: Model, names: Sequence[str]) -> None:
-        sizes, parameters = Sizes(model), model.parameters
-        self._sizes = [sizes.of(parameters[name]) for name in names]
+    factor_rows: ClassVar[int] = 1
 
     def take_room(self, values: Sequence[Array], slopes: Sequence[Array], factors: Array) -> None:
         self._values, self._room = values, slopes
         factors[:] = 1.0
 
     def fill(self, theta: Array, fixed: Mapping[str, float]) -> None:
-        for room, value in zip(self._values, self._results(theta, fixed), strict=True):
+        for room, value in zip(self._values, self.results(theta, fixed), strict=True):
             room[:] = value
         for place in {slope.by for slope in self.slopes}:
             rises = self._rises(theta, fixed, place)
@@ -181,66 +183,63 @@ class Differences(ABC):
     def _rises(self, theta: Array, fixed: Mapping[str, float], place: int) -> list[Array]:
         """The differences of all results by one parameter."""
         high, low = theta.copy(), theta.copy()
-        step = STEP * max(abs(theta[place]), 1e-3 * self._sizes[place])
+        step = STEP * max(abs(theta[place]), 1e-3 * self.sizes[place])
         high[place] += step
         low[place] -= step
-        ends = self._results(high, fixed), self._results(low, fixed)
+        ends = self.results(high, fixed), self.results(low, fixed)
         return [(a - b) / (high[place] - low[place]) for a, b in zip(*ends, strict=True)]
 
-    @abstractmethod
-    def _results(self, theta: Array, fixed: Mapping[str, float]) -> list[Array]: ...
+
+def _sizes_of(model: Model, names: Sequence[str]) -> list[float]:
+    sizes = Sizes(model)
+    return [sizes.of(model.parameters[name]) for name in names]
 
 
-class Interpreted(Differences):
+def interpreted(plan: BasisPlan, model: Model, window: Measurement) -> Differences:
     """All results of a plan in NumPy."""
+    own, executor = plan.plan, InterpretedExecutor(plan.plan, window)
 
-    def __init__(self, plan: BasisPlan, model: Model, window: Measurement) -> None:
-        self.of, self._plan = plan.of, plan.plan
-        self._executor = InterpretedExecutor(plan.plan, window)
-        self.n_rows = self._executor.window.shape[0] if plan.along else 1
-        self.slopes = slopes_by_theta(plan.plan)
-        super().__init__(model, plan.plan.opt_param_names)
+    def results(theta: Array, fixed: Mapping[str, float]) -> list[Array]:
+        own_fixed = {name: fixed[name] for name in own.fixed_names if name in fixed}
+        return executor.results(theta, own_fixed or None)
 
-    def _results(self, theta: Array, fixed: Mapping[str, float]) -> list[Array]:
-        own = {name: fixed[name] for name in self._plan.fixed_names if name in fixed}
-        return self._executor.results(theta, own or None)
+    n_rows = executor.window.shape[0] if plan.along else 1
+    sizes = _sizes_of(model, own.opt_param_names)
+    return Differences(plan.of, n_rows, slopes_by_theta(own), sizes, results)
 
 
-class OfTree(Differences):
+def of_tree(model: Model, measurement: Measurement) -> Differences:
     """What the tree makes of amplitudes of 1 and 0."""
+    if many := dispersed(model.parameters):
+        raise ModelError(
+            f"{model.name}: {min(many)} depends on the energy, which the tree does not know; "
+            "choose the compiled backend, or the interpreted one"
+        )
+    plain, free = model.copy(), tuple(free_parameters(model.parameters))
+    for name in free:
+        par = plain.parameters[name]
+        par.free, par.vary, par.value = None, False, 0.0
+    rows, columns = measurement.rows, measurement.columns
+    window = measurement.without_data(rows, columns)
+    parameters = plain.parameters
+    if plain.is_time_model:
+        plain.set_axes(energy=None)
+        window = Measurement(columns=rows)
+    elif not any(movers(n, parameters) or movers(n, parameters, PROFILE) for n in parameters):
+        plain.set_axes(time=None)
+        window = measurement.without_data(None, columns)
+    executor = TreeExecutor(plain, window)
 
-    def __init__(self, model: Model, measurement: Measurement) -> None:
-        if many := dispersed(model.parameters):
-            raise ModelError(
-                f"{model.name}: {min(many)} depends on the energy, which the tree does not know; "
-                "choose the compiled backend, or the interpreted one"
-            )
-        plain = model.copy()
-        self._free = tuple(free_parameters(model.parameters))
-        for name in self._free:
-            par = plain.parameters[name]
-            par.free, par.vary, par.value = None, False, 0.0
-        rows, columns = measurement.rows, measurement.columns
-        window = measurement.without_data(rows, columns)
-        parameters = plain.parameters
-        if plain.is_time_model:
-            plain.set_axes(energy=None)
-            window = Measurement(columns=rows)
-        elif not any(movers(n, parameters) or movers(n, parameters, PROFILE) for n in parameters):
-            plain.set_axes(time=None)
-            window = measurement.without_data(None, columns)
-        self._executor = TreeExecutor(plain, window)
-        self.of = (*range(len(self._free)), REST)
-        self.n_rows = len(np.atleast_2d(self._executor.run(None)))
-        names = plain.opt_param_names
-        pairs = itertools.product(range(len(self.of)), range(len(names)))
-        self.slopes = [Slope(k, place, ((-1, place),)) for k, place in pairs]
-        super().__init__(model, names)
-
-    def _results(self, theta: Array, fixed: Mapping[str, float]) -> list[Array]:
-        rest = self._executor.run(theta, dict(fixed))
-        ones = [self._executor.run(theta, {**fixed, name: 1.0}) - rest for name in self._free]
+    def results(theta: Array, fixed: Mapping[str, float]) -> list[Array]:
+        rest = executor.run(theta, dict(fixed))
+        ones = [executor.run(theta, {**fixed, name: 1.0}) - rest for name in free]
         return [*ones, rest]
+
+    of, names = (*range(len(free)), REST), plain.opt_param_names
+    pairs = itertools.product(range(len(of)), range(len(names)))
+    slopes = [Slope(k, place, ((-1, place),)) for k, place in pairs]
+    n_rows = len(np.atleast_2d(executor.run(None)))
+    return Differences(of, n_rows, slopes, _sizes_of(model, names), results)
 
 
 #: Several functions with their slopes.

@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from pyspec.calls import answered, one_of, real
 from pyspec.errors import FitError
-from pyspec.fit.backend import make_problem
 from pyspec.fit.batch.cases import Cases, Rows
 from pyspec.fit.batch.of_model import ModelBatch
 from pyspec.fit.batch.pools import check_workers
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import MethodOptions, need_pair
+from pyspec.fit.problem import make_problem
 from pyspec.fit.slices.results import SliceFit, SliceResults
 from pyspec.fit.solve.methods import checked_how
 from pyspec.fit.starts import check_starts, listed_seeds

@@ -131,7 +131,7 @@ def _slopes_at(run: Run, at: Array, scale: tuple[float, float], n_amplitudes: in
     if robust is not None:
         local = robust.around(objective, at, bounds, run.n_points, n_amplitudes)
         run.nfev = max(run.nfev, objective.evaluations.count)
-        return _Slopes(at, *local, partial(robust.at, problem), fisher=local.root)
+        return _Slopes(at, *local, partial(robust.at, problem), fisher=local[0])
     fisher = None
     if run.ended is not None and run.ended[0].factor is not None:
         whole = unpack(run.ended[0].factor, symmetric=False)

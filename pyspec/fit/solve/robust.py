@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,23 +39,6 @@ _LOSSES: dict[str, Callable[[Array], tuple[Array, Array, Array]]] = {
     "cauchy": lambda z: (np.log1p(z), 1 / (1 + z), -1 / (1 + z) ** 2),
     "arctan": lambda z: (np.arctan(z), 1 / (1 + z**2), -2 * z / (1 + z**2) ** 2),
 }
-
-
-class Local(NamedTuple):
-    """A robust fit at a point, as one by least squares.
-
-    Attributes
-    ----------
-    root : (m, n) slopes √b J, whose Gram matrix is the information
-    downhill : (n,) -Jᵀψ, the direction in which the loss falls
-    variance : of a point, by which ``inv(rootᵀroot)`` is the covariance
-    loss : Σ C² rho(z) there
-    """
-
-    root: Array
-    downhill: Array
-    variance: float
-    loss: float
 
 
 @dataclass(frozen=True)
@@ -93,9 +76,14 @@ class Robust:
         bounds: Sequence[tuple[float, float]],
         n: int,
         n_amplitudes: int,
-    ) -> Local:
-        """The fit around a point, `n_amplitudes` beside it; `n` points of the residual
-        count, the others are 0."""
+    ) -> tuple[Array, Array, float, float]:
+        """The fit around a point as one by least squares, `n_amplitudes` beside it; `n` points of
+        the residual count, the others are 0.
+
+        Returns the slopes √b J (m, n), whose Gram matrix is the information; -Jᵀψ (n,), the
+        direction in which the loss falls; the variance of a point, by which the inverse of the
+        information is the covariance; and the loss, Σ C² rho(z).
+        """
         slopes, p = objective.derivatives(theta, bounds), theta.size + n_amplitudes
         rho, pull, bend = self._parts(objective.problem.plain_residual(theta))
         hidden = bend.size - n  # each has ψ' = 1
@@ -104,7 +92,7 @@ class Robust:
         mean = max(float(mean), float(np.finfo(float).tiny))
         larger = 1.0 + p / n * spread / mean**2
         variance = larger**2 * float(pull @ pull) / max(n - p, 1) / mean
-        return Local(np.sqrt(mean) * slopes.T, -slopes @ pull, variance, float(rho.sum()))
+        return np.sqrt(mean) * slopes.T, -slopes @ pull, variance, float(rho.sum())
 
 
 def refuse_robust(result: EndedFit, what: str) -> None:

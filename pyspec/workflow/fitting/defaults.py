@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspec.fit.backend import make_problem
+from pyspec.fit.problem import make_problem
 from pyspec.fit.solve.stages import enough_points
 from pyspec.model import Measurement, Model
 from pyspec.model.data.measurement import row_of
