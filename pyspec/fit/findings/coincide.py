@@ -43,23 +43,23 @@ def coinciding(
     def values(at: Array) -> Values:
         return designer.values_at(at, fixed or {})
 
-    found = []
+    findings = []
     for places, rates in (*_laws(designer, values(theta)), *_schemes(designer)):
         near = _near(rates, values, theta)
         if near is not None:
-            found.append(Finding(Kind.EQUAL_RATES, places, {"rate": near}))
-    return found
+            findings.append(Finding(Kind.EQUAL_RATES, places, {"rate": near}))
+    return findings
 
 
 def _laws(designer: Designer, values: Values) -> Iterator[Candidate]:
     """Pairs of decays with free spectra and one onset."""
     decays = [
-        {par.argument: par.name for par in one.parameters}
-        for one in designer.model.components
-        if one.op.name == "expFun" and one.parameters[0].free
+        {par.argument: par.name for par in component.parameters}
+        for component in designer.model.components
+        if component.op.name == "expFun" and component.parameters[0].free
     ]
     for pair in combinations(decays, 2):
-        taus, onsets = (tuple(own[what] for own in pair) for what in ("tau", "t0"))
+        taus, onsets = (tuple(own[argument] for own in pair) for argument in ("tau", "t0"))
         first, second = (np.asarray(values[name][0]) for name in onsets)
 
         def rates(at: Values, taus: tuple[str, ...] = taus) -> Rates:
@@ -71,10 +71,10 @@ def _laws(designer: Designer, values: Values) -> Iterator[Candidate]:
 
 def _schemes(designer: Designer) -> Iterator[Candidate]:
     for scheme, states in schemes_in(designer.model.components):
-        pars = {par.argument: par.name for one in states for par in one.parameters[1:]}
+        pars = {par.argument: par.name for state in states for par in state.parameters[1:]}
 
         def rates(at: Values, scheme: Scheme = scheme, pars: Mapping[str, str] = pars) -> Rates:
-            own = {one: float(np.mean(at[pars[one]][0])) for one in scheme.parameters}
+            own = {rate: float(np.mean(at[pars[rate]][0])) for rate in scheme.parameters}
             return -np.linalg.eigvals(scheme.matrix(own))
 
         if not scheme.has_pairs:

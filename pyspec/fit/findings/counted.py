@@ -63,7 +63,9 @@ class Counted:
         chance = " (no more than chance may give)" if self.is_chance else ""
         each = ""
         if len(self.places) > 1:
-            each = f"; one by one: {', '.join(f'{one} in {n}' for one, n in self.places.items())}"
+            each = (
+                f"; one by one: {', '.join(f'{place} in {n}' for place, n in self.places.items())}"
+            )
         return (
             f"in {self.count} of {self.total} slices{chance}, the first at {self.first:g}: "
             f"{self.finding}{each}"
@@ -81,27 +83,29 @@ class Counted:
 
 
 def gathered(
-    found: Iterable[tuple[float, Sequence[Finding]]], n_slices: int
+    by_slice: Iterable[tuple[float, Sequence[Finding]]], n_slices: int
 ) -> tuple[Counted, ...]:
     """The (time, findings) of each slice, each kind once, the most serious first."""
     seen: dict[Kind, list[tuple[int, float, Finding]]] = {}
-    for k, (time, findings) in enumerate(found):
-        for one in findings:
-            seen.setdefault(one.kind, []).append((k, time, one))
+    for k, (time, findings) in enumerate(by_slice):
+        for finding in findings:
+            seen.setdefault(finding.kind, []).append((k, time, finding))
     counted: dict[Kind, Counted] = {}
     for kind, own in seen.items():
         _, first, worst = min(own, key=lambda each: each[2].severity)
-        each = dict.fromkeys((k, place) for k, _, one in own for place in _subjects(one))
+        each = dict.fromkeys((k, place) for k, _, finding in own for place in _subjects(finding))
         places = dict(Counter(place for _, place in each).most_common())
         counted[kind] = Counted(worst, first, len({k for k, *_ in own}), n_slices, places)
-    return tuple(counted[one.kind] for one in ordered(one.finding for one in counted.values()))
+    return tuple(
+        counted[finding.kind] for finding in ordered(entry.finding for entry in counted.values())
+    )
 
 
 def _subjects(finding: Finding) -> list[str]:
     """What a finding is about: names, with the side of a bound."""
     places = finding.places if finding.kind in _ABOUT_ALL else finding.places[:1]
     side = finding.numbers.get("side")
-    return [f"{one} ({side})" if side else one for one in places]
+    return [f"{place} ({side})" if side else place for place in places]
 
 
 def together(
@@ -116,20 +120,20 @@ def together(
         for name, project in full.items():
             owners.setdefault(project, set()).add(k)
             own[project] = name
-    found: dict[object, list[tuple[int, Finding]]] = {}
-    for number, one in enumerate(findings):
-        files = {one.part} if one.part is not None else set[int]()
-        files |= {k for place in one.places for k in owners.get(place, ())}
+    alike: dict[object, list[tuple[int, Finding]]] = {}
+    for number, finding in enumerate(findings):
+        files = {finding.part} if finding.part is not None else set[int]()
+        files |= {k for place in finding.places for k in owners.get(place, ())}
         key: object = number
         if len(files) == 1:
-            where = one.numbers.get("side"), one.numbers.get("axis")
-            key = one.kind, tuple(own.get(place, place) for place in one.places), where
-        found.setdefault(key, []).append((min(files, default=0), one))
-    said = []
-    for same in found.values():
+            where = finding.numbers.get("side"), finding.numbers.get("axis")
+            key = finding.kind, tuple(own.get(place, place) for place in finding.places), where
+        alike.setdefault(key, []).append((min(files, default=0), finding))
+    worded = []
+    for same in alike.values():
         others = ", ".join(f"file{k:02d}" for k, _ in same[1:])
-        said.append((same[0][1], str(same[0][1]) + (f"; the same of {others}" if others else "")))
-    return said
+        worded.append((same[0][1], str(same[0][1]) + (f"; the same of {others}" if others else "")))
+    return worded
 
 
 #: How lines of a print begin, by severity.
@@ -144,16 +148,20 @@ _BEGIN = {
 SHOWN = 3
 
 
-def lines_of(said: Sequence[tuple[Severity, str]], most: int | None = SHOWN) -> list[str]:
+def lines_of(sentences: Sequence[tuple[Severity, str]], most: int | None = SHOWN) -> list[str]:
     """The findings that a print shows, in their order, as severity and sentence. It shows all
     failures, the first of the others, and how many more there are. Notes are left out; `most` None
     shows everything."""
-    shown = [one for one in said if one[0] is Severity.FAILED]
-    others = [one for one in said if one[0] is not Severity.FAILED]
-    shown += others if most is None else [one for one in others if one[0] < Severity.NOTE][:most]
+    shown = [sentence for sentence in sentences if sentence[0] is Severity.FAILED]
+    others = [sentence for sentence in sentences if sentence[0] is not Severity.FAILED]
+    shown += (
+        others
+        if most is None
+        else [sentence for sentence in others if sentence[0] < Severity.NOTE][:most]
+    )
     lines = [f"{_BEGIN[severity]}: {text}" for severity, text in shown]
-    if len(said) > len(shown):
-        lines.append(f"{len(said) - len(shown)} more in findings")
+    if len(sentences) > len(shown):
+        lines.append(f"{len(sentences) - len(shown)} more in findings")
     return lines
 
 
@@ -175,20 +183,22 @@ class Told:
         """How far findings were looked for."""
         raise NotImplementedError
 
-    def _said(self) -> list[tuple[Severity, str]]:
+    def _sentences(self) -> list[tuple[Severity, str]]:
         """The findings as people read them."""
-        return [(one.severity, str(one)) for one in self.findings]
+        return [(finding.severity, str(finding)) for finding in self.findings]
 
     def finding_lines(self, most: int | None = SHOWN) -> list[str]:
         """What a print shows of the findings: all that failed, and `most` others; None shows all,
         notes too."""
-        shown = list(map(self.wording, lines_of(self._said(), most)))
+        shown = list(map(self.wording, lines_of(self._sentences(), most)))
         unseen = f"Nobody has looked at the residual yet: {self._called}.diagnose() does"
         return shown if self.level else [*shown, unseen]
 
     def _plain_findings(self) -> list[dict[str, object]]:
         """The findings as JSON can hold them."""
-        return [{**one.to_dict(), "text": self.wording(str(one))} for one in self.findings]
+        return [
+            {**finding.to_dict(), "text": self.wording(str(finding))} for finding in self.findings
+        ]
 
 
 def of_following_errors(name: str, values: Array, stderr: Array) -> tuple[Finding, ...]:

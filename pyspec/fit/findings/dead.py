@@ -53,35 +53,35 @@ def dead_points(data: Array, fit: Array, kept: Mask) -> Mask:
 def _one_way(data: Array, fit: Array, kept: Mask, zero: Mask) -> Mask:
     """Along the last axis; places that are 0 in all of many lines by the sums over these, since of
     few counts one alone may be 0."""
-    found = _single(data, fit, kept, zero) | _strips(data, fit, kept, zero)
+    dead = _single(data, fit, kept, zero) | _strips(data, fit, kept, zero)
     if data.shape[0] > 1 and (whole := (zero | ~kept).all(axis=0, keepdims=True)).any():
         sums = np.where(whole, 0.0, data.sum(axis=0, keepdims=True))
         fits = fit.sum(axis=0, keepdims=True)
         some: Mask = np.any(kept, axis=0, keepdims=True)
         places: Mask = some & (sums == 0.0)
         all_lines = _single(sums, fits, some, places) | _strips(sums, fits, some, places)
-        found |= all_lines & whole & kept
-    return found
+        dead |= all_lines & whole & kept
+    return dead
 
 
 def _single(data: Array, fit: Array, kept: Mask, zero: Mask) -> Mask:
     """Where the fit is far from 0 too."""
     if np.count_nonzero(zero) > SHARE * np.count_nonzero(kept):
         return np.zeros_like(zero)
-    found = _along(data, fit, kept, zero)
-    if found.any():
-        found &= np.abs(fit) > _far_of_grid(data[kept])
-    return found
+    dead = _along(data, fit, kept, zero)
+    if dead.any():
+        dead &= np.abs(fit) > _far_of_grid(data[kept])
+    return dead
 
 
 def _strips(data: Array, fit: Array, kept: Mask, zero: Mask) -> Mask:
     """Strips of two or more zeros side by side along the last axis. The values beside a strip are
     far from 0. The fit misses the zeros, and the values beside them, by more than these scatter.
     The slow test comes last, for the strips that are left."""
-    found, n_points = np.zeros_like(kept), np.count_nonzero(kept)
+    dead, n_points = np.zeros_like(kept), np.count_nonzero(kept)
     lines = np.flatnonzero(np.count_nonzero(zero, axis=1) > 1)
     if not lines.size or np.count_nonzero(zero) > STRIP_SHARE * n_points:
-        return found
+        return dead
     inside = kept[lines]
     values = data[lines][inside]
     line = np.repeat(np.arange(lines.size), np.count_nonzero(inside, axis=1))
@@ -93,17 +93,17 @@ def _strips(data: Array, fit: Array, kept: Mask, zero: Mask) -> Mask:
     level, length = signed.min(axis=1), end - begin
     far = level > 0.0
     if not far.any():
-        return found
+        return dead
     step = _step(values, same & ~zero[1:] & ~zero[:-1])
     far &= level > STEPS * step / np.sqrt(length)
     if not far.any():
-        return found
+        return dead
     fitted = fit[lines][inside]
     total = np.concatenate([[0.0], np.cumsum(np.abs(fitted))])
     missed = total[end] - total[begin] + np.abs(values[beside] - fitted[beside]).sum(axis=1)
     far &= missed > level
     if not far.any():
-        return found
+        return dead
     quantum, is_counted = _quantum(values), values.min() >= 0.0
     least = STEPS / np.sqrt(length)
     if is_counted:
@@ -114,8 +114,8 @@ def _strips(data: Array, fit: Array, kept: Mask, zero: Mask) -> Mask:
     strip = np.zeros(values.size + 1, np.int64)
     strip[begin[far]], strip[end[far]] = 1, -1
     inside[inside] = np.cumsum(strip)[:-1] > 0
-    found[lines] = inside
-    return found
+    dead[lines] = inside
+    return dead
 
 
 def _runs(
@@ -154,10 +154,12 @@ def _far_of_grid(data: Array) -> float:
 def _along(data: Array, fit: Array, kept: Mask, zero: Mask) -> Mask:
     """Where the fit and the values before and behind, along the last axis, are all far above or all
     far below 0."""
-    found, good = np.zeros_like(zero), kept & ~zero
+    dead, good = np.zeros_like(zero), kept & ~zero
     places, points = np.flatnonzero(good), np.flatnonzero(zero)
     behind = np.searchsorted(places, points)
-    points, behind = (one[(behind > 0) & (behind < places.size)] for one in (points, behind))
+    points, behind = (
+        indices[(behind > 0) & (behind < places.size)] for indices in (points, behind)
+    )
     left, right = places[behind - 1], places[behind]
     inside = left // data.shape[1] == right // data.shape[1]
     points, left, right = points[inside], left[inside], right[inside]
@@ -169,5 +171,5 @@ def _along(data: Array, fit: Array, kept: Mask, zero: Mask) -> Mask:
         pairs = good[:, 1:] & good[:, :-1]
         if pairs.any():
             far = level > STEPS * float(np.median(np.abs(np.diff(lines, axis=1)[pairs])))
-            found.flat[points[far]] = True
-    return found
+            dead.flat[points[far]] = True
+    return dead

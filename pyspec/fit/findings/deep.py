@@ -75,26 +75,28 @@ MOST_WORK = 2e6
 def exchanged(result: EndedFit, objective: Objective) -> list[Finding]:
     """Finds rates in another order than their start values, if the data allow both orders. Fits
     from several starts are left out, because those are compared with one another."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for own, names in result.problem.named_files if not result.starts else ():
         for scheme, states in schemes_in(own.model.components) if own.n_amplitudes else ():
             pars = [par for state in states for par in state.parameters if par.vary]
             rates = dict.fromkeys(par.name for par in pars if par.argument in scheme.rates)
-            known = [names[one] for one in rates if one in own.parameters]
-            known = [one for one in known if one in result.free_names and one in result.start]
-            for pair in combinations(known, 2):
+            free_rates = [names[rate] for rate in rates if rate in own.parameters]
+            free_rates = [
+                rate for rate in free_rates if rate in result.free_names and rate in result.start
+            ]
+            for pair in combinations(free_rates, 2):
                 if _is_exchanged(result, objective, *pair):
-                    found.append(Finding(Kind.ORDER_EXCHANGED, (scheme_name(states[0]), *pair)))
-    return unique(found)
+                    findings.append(Finding(Kind.ORDER_EXCHANGED, (scheme_name(states[0]), *pair)))
+    return unique(findings)
 
 
-def _is_exchanged(result: EndedFit, objective: Objective, one: str, other: str) -> bool:
+def _is_exchanged(result: EndedFit, objective: Objective, rate: str, other: str) -> bool:
     """Whether two rates have another order than at the start, and chi² is the same where they are
     exchanged, within their bounds."""
     problem, start = result.problem, result.start
-    theta, places = result.theta.copy(), [problem.names.index(name) for name in (one, other)]
+    theta, places = result.theta.copy(), [problem.names.index(name) for name in (rate, other)]
     first, second = theta[places]
-    if not (start[one] - start[other]) * (first - second) < 0:
+    if not (start[rate] - start[other]) * (first - second) < 0:
         return False
     theta[places] = second, first
     low, high = result._start.bounds
@@ -152,17 +154,17 @@ def skewed(result: EndedFit, objective: Objective) -> list[Finding]:
         return []
     if not 0 < problem.n_points * len(problem.names) <= MOST_WORK:
         return []
-    found, is_bounded = dict(_Rises(result, objective).little()), bool(result.at_bound)
+    shares, is_bounded = dict(_Rises(result, objective).little()), bool(result.at_bound)
 
     def files_of(name: str) -> list[int]:
         return [k for k, (_, names) in enumerate(problem.named_files) if name in names.values()]
 
-    groups = [tuple(group) for _, group in groupby(found, key=files_of)]
+    groups = [tuple(group) for _, group in groupby(shares, key=files_of)]
     return [
         Finding(
             Kind.ERRORS_ASYMMETRIC,
             names,
-            {"share": min(map(found.__getitem__, names)), "bounded": is_bounded},
+            {"share": min(map(shares.__getitem__, names)), "bounded": is_bounded},
         )
         for names in groups
     ]
@@ -200,7 +202,7 @@ class _Rises:
         """The points where a parameter is two errors away, but for those beyond its bounds."""
         points = [self.theta + self.steps[k], self.theta - self.steps[k]]
         low, high = self.bounds
-        return [np.clip(one, low, high) for one in points if low[k] < one[k] < high[k]]
+        return [np.clip(point, low, high) for point in points if low[k] < point[k] < high[k]]
 
     def _share(self, chisqr: float) -> float:
         return float((chisqr - self.chisqr) / (self.unit * AWAY**2))

@@ -68,7 +68,7 @@ class FileEnd:
     def ends_of(self, own: Iterable[Par]) -> set[str]:
         """The names of the parameters that `own` are, or end in through expressions, but for fixed
         ones."""
-        return {one.name for one in self.followed(own) if one.vary}
+        return {par.name for par in self.followed(own) if par.vary}
 
     def followed(self, own: Iterable[Par]) -> Iterator[Par]:
         """`own`, what they follow, and so on."""
@@ -79,4 +79,6 @@ class FileEnd:
                 seen.add(par.name)
                 yield par
                 if par.formula is not None:
-                    waiting += [parameters[one] for one in par.formula.names if one in parameters]
+                    waiting += [
+                        parameters[name] for name in par.formula.names if name in parameters
+                    ]

@@ -55,56 +55,58 @@ class Finding:
             "level": self.kind.level,
             "part": self.part,
             "places": list(self.places),
-            "numbers": {name: plain(one) for name, one in self.numbers.items()},
+            "numbers": {name: plain(number) for name, number in self.numbers.items()},
             "text": str(self),
         }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Finding:
         """The finding of which :meth:`to_dict` made plain values."""
-        numbers = {name: _known(one) for name, one in plain["numbers"].items()}
+        numbers = {name: _as_tuples(number) for name, number in plain["numbers"].items()}
         return cls(Kind[plain["kind"]], tuple(plain["places"]), numbers, plain["part"])
 
 
 def plain(value: object) -> object:
     """A number or text as JSON can hold it: an infinite number is None."""
     if isinstance(value, tuple):
-        return [plain(one) for one in value]
+        return [plain(entry) for entry in value]
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
-def _known(value: object) -> object:
-    return tuple(map(_known, value)) if isinstance(value, list) else value
+def _as_tuples(value: object) -> object:
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
 
 
 def unique(findings: Sequence[Finding]) -> list[Finding]:
     """Each once, in their order."""
-    found: list[Finding] = []
-    for one in findings:
-        if one not in found:
-            found.append(one)
-    return found
+    distinct: list[Finding] = []
+    for finding in findings:
+        if finding not in distinct:
+            distinct.append(finding)
+    return distinct
 
 
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Each once, without those that others hide, the most serious first."""
-    known = unique(list(findings))
-    kept = [one for one in known if not any(_hides(other, one) for other in known)]
-    return tuple(sorted(kept, key=lambda one: (one.severity, one.kind.value)))
+    distinct = unique(list(findings))
+    kept = [
+        finding for finding in distinct if not any(_hides(other, finding) for other in distinct)
+    ]
+    return tuple(sorted(kept, key=lambda finding: (finding.severity, finding.kind.value)))
 
 
-def _hides(one: Finding, other: Finding) -> bool:
-    if one.part is not None and other.part is not None and one.part != other.part:
+def _hides(finding: Finding, other: Finding) -> bool:
+    if finding.part is not None and other.part is not None and finding.part != other.part:
         return False
-    if other.kind in HIDES.get(one.kind, ()):
-        return one.kind is not Kind.MISFIT or one.severity is Severity.WRONG
-    same = one.places[:1] and one.places[:1] == other.places[:1]
-    return bool(same and other.kind in HIDES_SAME.get(one.kind, ()))
+    if other.kind in HIDES.get(finding.kind, ()):
+        return finding.kind is not Kind.MISFIT or finding.severity is Severity.WRONG
+    same = finding.places[:1] and finding.places[:1] == other.places[:1]
+    return bool(same and other.kind in HIDES_SAME.get(finding.kind, ()))
 
 
 def warn(label: str, findings: Iterable[object]) -> None:
     """Shows findings as warnings, at the line that called the package."""
-    for one in findings:
-        warnings.warn(f"{label}: {one}", ModelWarning, stacklevel=stack_outside())
+    for finding in findings:
+        warnings.warn(f"{label}: {finding}", ModelWarning, stacklevel=stack_outside())

@@ -58,7 +58,7 @@ def doubts(
     parameter to the bound that it ended at. `chisqr` belongs to the fit at `theta`; it is None if
     it is not known yet.
     """
-    found: list[Finding] = []
+    findings: list[Finding] = []
     outline, measurement, energy = problem.outline, problem.measurement, problem.model.energy
     if energy is not None and not outline.is_time_model:
         first, last = energy.item(0), energy.item(-1)
@@ -66,22 +66,22 @@ def doubts(
         for component, place in outline.lines:
             if not low <= values[place] <= high:
                 unit = measurement.units.get("energy", "")
-                found.append(_outside(component, place, values[place], (low, high), unit))
+                findings.append(_outside(component, place, values[place], (low, high), unit))
         for name in outline.mixings:
             if not -MIXED <= values[name] <= 1.0 + MIXED:
-                found.append(no_mixing(name, values[name]))
+                findings.append(no_mixing(name, values[name]))
         if outline.losses:
-            found += backwards(problem, values, sides)
+            findings += backwards(problem, values, sides)
     if outline.onsets:
-        found += _onsets(problem, values)
+        findings += _onsets(problem, values)
     if outline.is_time_model:
-        found += _without_constant(problem, values)
+        findings += _without_constant(problem, values)
 
-    def known() -> float:
+    def chisqr_of_fit() -> float:
         return float(problem.chisqr_at(theta)) if chisqr is None else chisqr
 
     look = counts if measurement.weight is None else roots
-    return found + look(measurement, len(problem.names), known)
+    return findings + look(measurement, len(problem.names), chisqr_of_fit)
 
 
 def _outside(
@@ -101,14 +101,14 @@ def _onsets(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:
     if seen is None:
         return []
     low, high = sorted((float(seen[0]), float(seen[-1])))
-    found = []
+    findings = []
     for name in problem.outline.onsets:
         par, value = problem.parameters.get(name), values.get(name, low)
         if par is None or not par.vary or low <= value <= high:
             continue
         numbers = {"axis": "time", "value": value, "low": low, "high": high}
-        found.append(Finding(Kind.OUTSIDE_AXIS, (name,), numbers))
-    return found
+        findings.append(Finding(Kind.OUTSIDE_AXIS, (name,), numbers))
+    return findings
 
 
 def _without_constant(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:
@@ -118,7 +118,7 @@ def _without_constant(problem: FitPart, values: Mapping[str, float]) -> list[Fin
     data = measurement.data
     if type(data) is not np.ndarray or data.ndim != 1 or times is None:
         return []  # of a series the constant may be a spectrum, and an onset a curve
-    laws = [one for one in problem.model.components if one.op.kind == "DYNAMICS"]
+    laws = [component for component in problem.model.components if component.op.kind == "DYNAMICS"]
     if not all(is_late(law.op) for law in laws):
         return []
     onsets = [values[p.name] for law in laws for p in law.parameters if p.argument == "t0"]
@@ -193,19 +193,19 @@ def cautions(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:
     """Findings about convolutions narrower than two time steps, and about signals that an end of
     the axis cuts off below one, at these values of the parameters."""
     model, time = problem.model, problem.model.time
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if time is None or time.size < 2:
-        return found
+        return findings
     outline, parameters = problem.outline, problem.parameters
     for name in ("",) if outline.is_time_model else outline.sampled:
         par = parameters.get(name)
         above = model if outline.is_time_model else None if par is None else par.dynamics
         if above is not None:
-            found += _cut_off(model, above.components, values)
+            findings += _cut_off(model, above.components, values)
             largest = float((time[1:] - time[:-1]).max())
             if not _all_wide(outline.widths[name], values, largest):
-                found += _kernels(above.components, values, time, largest)
-    return found
+                findings += _kernels(above.components, values, time, largest)
+    return findings
 
 
 def _cut_off(
@@ -219,7 +219,7 @@ def _cut_off(
     """
     time = model.time
     assert time is not None
-    found = []
+    findings = []
     for index, kernel in enumerate(components):
         laws = [law for law in components[index + 1 :] if law.op.params and not law.subcycle]
         others = any(law.op.kind in ("KERNEL", "IRF") for law in laws)
@@ -242,8 +242,8 @@ def _cut_off(
         if max(moved) > CUT_OFF * range_:
             at = float(time[0] if moved[0] > moved[1] else time[-1])
             numbers = {"share": max(moved) / range_ if range_ else math.inf, "time": at}
-            found.append(Finding(Kind.SIGNAL_CUT_OFF, (kernel.parameters[0].name,), numbers))
-    return found
+            findings.append(Finding(Kind.SIGNAL_CUT_OFF, (kernel.parameters[0].name,), numbers))
+    return findings
 
 
 def _values(component: Component, values: Mapping[str, float]) -> list[float]:
@@ -261,7 +261,7 @@ def _all_wide(widths: Sequence[str] | None, values: Mapping[str, float], largest
 def _kernels(
     components: Sequence[Component], values: Mapping[str, float], time: Array, largest: float
 ) -> list[Finding]:
-    found = []
+    findings = []
     for index, kernel in enumerate(components):
         op = kernel.op
         if op.kind != "KERNEL":
@@ -272,8 +272,8 @@ def _kernels(
         step = _step(components[index + 1 :], values, time, time[1:] - time[:-1])
         if width < MIN_STEPS * step:
             numbers = {"width": width, "step": step, "by_formula": by_formula}
-            found.append(Finding(Kind.KERNEL_UNDERSAMPLED, (name,), numbers))
-    return found
+            findings.append(Finding(Kind.KERNEL_UNDERSAMPLED, (name,), numbers))
+    return findings
 
 
 def _width(kernel: Component, own: object, values: Mapping[str, float]) -> tuple[str, float, bool]:

@@ -139,13 +139,23 @@ def _onsets(file: FileEnd) -> Iterator[tuple[str, str]]:
     """The width of each instrument of one Gaussian, and each onset under it, which have one value
     each."""
     for group in file.laws:
-        widths = [one.parameters[0].name for one in group if one.op.name == "gaussIRF"]
-        begin = next((k for k, one in enumerate(group) if one.op.kind == "IRF"), len(group))
+        widths = [
+            component.parameters[0].name for component in group if component.op.name == "gaussIRF"
+        ]
+        begin = next(
+            (k for k, component in enumerate(group) if component.op.kind == "IRF"), len(group)
+        )
         if len(widths) != 1 or widths[0] not in file.values:
             continue
-        laws = [one for one in group[begin + 1 :] if not one.subcycle]
-        jumping = [one for one in laws if one.op.name in JUMPING or scheme_of(one.op) is not None]
-        onsets = [p.name for one in jumping for p in one.parameters if p.argument == "t0"]
+        laws = [component for component in group[begin + 1 :] if not component.subcycle]
+        jumping = [
+            component
+            for component in laws
+            if component.op.name in JUMPING or scheme_of(component.op) is not None
+        ]
+        onsets = [
+            p.name for component in jumping for p in component.parameters if p.argument == "t0"
+        ]
         yield from ((widths[0], name) for name in dict.fromkeys(onsets) if name in file.values)
 
 
@@ -176,17 +186,19 @@ def bent_followers(result: EndedFit) -> Iterator[Finding]:
     """Quantities by expressions that change by another amount than their standard errors have it,
     where all parameters go two of them along."""
     problem, best, errors = result.problem, result.values, result.stderr
-    known = {name: best[name] for name in best if name not in result._expressions}
-    gradients = problem.followers.gradients(known) if result._expressions else {}
+    unfollowed = {name: best[name] for name in best if name not in result._expressions}
+    gradients = problem.followers.gradients(unfollowed) if result._expressions else {}
     names = [name for name in gradients if errors.get(name)]
     if not names:
         return
-    slopes = np.array([[gradients[name].get(one, 0.0) for one in problem.names] for name in names])
+    slopes = np.array(
+        [[gradients[name].get(leaf, 0.0) for leaf in problem.names] for name in names]
+    )
     with np.errstate(all="ignore"):
         steps = AWAY * (slopes @ result.ending.known) / np.array([[errors[n]] for n in names])
         ends = np.clip(result.theta + np.stack([-steps, steps]), *result._start.bounds)
         free = zip(problem.names, np.moveaxis(ends, 2, 0), strict=True)
-        columns = problem.followers.columns(known | dict(free))
+        columns = problem.followers.columns(unfollowed | dict(free))
         expected = np.einsum("skn,kn->sk", ends - result.theta, slopes)
         for k, name in enumerate(names):
             there = np.broadcast_to(columns[name], ends.shape[:2])[:, k]

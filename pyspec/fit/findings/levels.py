@@ -58,11 +58,11 @@ def doubts_of(
     ended at."""
     if problem.only is not None:
         return _doubts(problem.only, theta, values, sides, chisqr)
-    found = [
+    by_file = [
         _doubts(file, at, local(values, full), local(sides, full), None)
         for (file, at), full in zip(problem.files_at(theta), problem.full, strict=True)
     ]
-    return _by_file(found, problem.full)
+    return _by_file(by_file, problem.full)
 
 
 def _doubts(
@@ -73,14 +73,14 @@ def _doubts(
     chisqr: float | None,
 ) -> list[Finding]:
     """Those of one file; `chisqr` is None where it is not known yet."""
-    found = doubts(file, theta, values, sides, chisqr) + negative(file, theta)
+    findings = doubts(file, theta, values, sides, chisqr) + negative(file, theta)
     if not isinstance(file, FreePart):
-        return found
+        return findings
     with np.errstate(all="ignore"):
         lost = file.executor.undetermined(theta, file.fixed)
-        found += coinciding(file.executor.designer, theta, file.fixed)
+        findings += coinciding(file.executor.designer, theta, file.fixed)
     axis = {"energy": "energies", "time": "times"}[file.executor.designer.axis]
-    return found + [
+    return findings + [
         Finding(Kind.AMPLITUDES_UNDETERMINED, (name,), {"count": count, "axis": axis})
         for name, count in lost.items()
     ]
@@ -115,16 +115,18 @@ def at_the_bound(
 
 
 def _by_file(
-    found: Sequence[Sequence[Finding]], fulls: Sequence[Mapping[str, str]]
+    by_file: Sequence[Sequence[Finding]], fulls: Sequence[Mapping[str, str]]
 ) -> list[Finding]:
     """The findings of each file under the names of the project; those that all files have once."""
     named = [
-        [one.renamed(full, index) for one in unique(own)]
-        for index, (own, full) in enumerate(zip(found, fulls, strict=True))
+        [finding.renamed(full, index) for finding in unique(own)]
+        for index, (own, full) in enumerate(zip(by_file, fulls, strict=True))
     ]
-    whole = [replace(one, part=None) for own in named for one in own]
-    common = [one for one in unique(whole) if whole.count(one) == len(named)]
-    return common + [one for own in named for one in own if replace(one, part=None) not in common]
+    whole = [replace(finding, part=None) for own in named for finding in own]
+    common = [finding for finding in unique(whole) if whole.count(finding) == len(named)]
+    return common + [
+        finding for own in named for finding in own if replace(finding, part=None) not in common
+    ]
 
 
 def _apart(problem: FitProblem) -> list[Finding]:
@@ -134,56 +136,56 @@ def _apart(problem: FitProblem) -> list[Finding]:
         for name, par in file.parameters.items():
             if par.scope == "project":
                 shared.setdefault(name, index)
-    found = []
+    findings = []
     for index, file in enumerate(problem.files):
         for name, par in file.parameters.items():
             if name in shared and par.scope != "project" and par.formula is None:
                 own = "free" if par.vary else "fixed"
                 numbers = {"shared_by": shared[name], "own_of": index, "own": own}
-                found.append(Finding(Kind.SHARED_AND_OWN, (name,), numbers))
-    return found
+                findings.append(Finding(Kind.SHARED_AND_OWN, (name,), numbers))
+    return findings
 
 
 def of_end(result: EndedFit) -> tuple[Finding, ...]:
     """Findings by the values and errors of a fit: arithmetic, without an evaluation."""
-    found, files = list[Finding](), FileEnd.all_of(result)
+    findings, files = list[Finding](), FileEnd.all_of(result)
     if result.without_effect:
-        found = [Finding(Kind.UNDETERMINED, result.without_effect)]
+        findings = [Finding(Kind.UNDETERMINED, result.without_effect)]
     elif not result.success:
-        found = [Finding(Kind.NOT_CONVERGED)]
+        findings = [Finding(Kind.NOT_CONVERGED)]
     for file in files:
-        found += *merged_lines(file), *times_below_steps(file)
+        findings += *merged_lines(file), *times_below_steps(file)
     if result.success:
         for file in files:
-            found += *faint_lines(file), *unseen_onsets(file)
-        found += *faint_oscillations(files), *bent_followers(result)
-    return tuple(unique(found))
+            findings += *faint_lines(file), *unseen_onsets(file)
+        findings += *faint_oscillations(files), *bent_followers(result)
+    return tuple(unique(findings))
 
 
 def of_residual(result: EndedFit) -> tuple[Finding, ...]:
     """Findings by one pass over the residual."""
-    found = of_scatter(result)
-    if any(one.kind is Kind.DATA_CHANGED for one in found):
-        return tuple(found)
+    findings = of_scatter(result)
+    if any(finding.kind is Kind.DATA_CHANGED for finding in findings):
+        return tuple(findings)
     for file in FileEnd.all_of(result):
-        found += *(unseen_lines(file) if result.success else ()), *beside_peak(file)
-    return tuple(unique(found))
+        findings += *(unseen_lines(file) if result.success else ()), *beside_peak(file)
+    return tuple(unique(findings))
 
 
 def of_refits(result: EndedFit) -> tuple[tuple[Finding, ...], int]:
     """Findings by further fits, and how many evaluations these took; none of fits without
     success."""
-    problem, found = result.problem, list[Finding]()
+    problem, findings = result.problem, list[Finding]()
     objective = Objective(problem, result._start.units)
     try:
         with np.errstate(all="ignore"):
             need_fitted(result)
             if result.success:
-                found += exchanged(result, objective)
+                findings += exchanged(result, objective)
                 if Robust.of(result.settings) is None:  # else χ² says nothing of errors
-                    found += *biased(result, objective), *skewed(result, objective)
+                    findings += *biased(result, objective), *skewed(result, objective)
     except (DataError, FitError):
-        found = []
+        findings = []
     finally:
         problem.rest()
-    return tuple(found), objective.evaluations.count
+    return tuple(findings), objective.evaluations.count

@@ -83,11 +83,11 @@ def merged_lines(file: FileEnd) -> Iterator[Finding]:
         return
     places = [place for _, place in file.problem.outline.lines if place in file.problem.names]
     for pair in combinations(places, 2):
-        names = one, other = tuple(file.names[place] for place in pair)
+        names = name, other = tuple(file.names[place] for place in pair)
         first, second = (file.values[place] for place in pair)
-        if one not in start or other not in start:
+        if name not in start or other not in start:
             continue
-        began, ended = abs(start[one] - start[other]), abs(first - second)
+        began, ended = abs(start[name] - start[other]), abs(first - second)
         if ended < MERGED * began:  # else it is so at no step
             step = float(np.median(np.abs(np.diff(model.energy))))
             if began > step and ended < MERGED * step:
@@ -107,13 +107,13 @@ def faint_lines(file: FileEnd) -> Iterator[Finding]:
                 heights[line.name], away[line.name] = height, size
     if not heights:
         return
-    root = {name: next(iter(file.ends_of([parameters[one]]))) for name, one in heights.items()}
-    known, precision = _precision(file.result)
+    root = {name: next(iter(file.ends_of([parameters[own]]))) for name, own in heights.items()}
+    free_names, precision = _precision(file.result)
     is_one_of_many, told = len(file.result.problem.files) > 1, set[str]()
     faint = {name: height for name, height in heights.items() if away[name] < FAINT}
     for name, own in _shapes(file, faint).items() if faint else ():
-        of_line = [known.index(names[n]) for n in (root[name], *own) if names[n] in known]
-        if own and names[root[name]] in known:
+        of_line = [free_names.index(names[n]) for n in (root[name], *own) if names[n] in free_names]
+        if own and names[root[name]] in free_names:
             # The part of the height's error that is left if all parameters outside of its line are
             # held. It is small if the line overlaps another one.
             part = _inverse(precision[np.ix_(of_line, of_line)])[0, 0]
@@ -124,11 +124,11 @@ def faint_lines(file: FileEnd) -> Iterator[Finding]:
     for name, shape in _shapes(file, heights).items() if len(told) < len(heights) else ():
         own, at = [names[n] for n in shape if errors[n]], root[name]
         is_shared = is_one_of_many and parameters[at].scope == "project"
-        if len(own) < 2 or heights[name] in told or is_shared or names[at] not in known:
+        if len(own) < 2 or heights[name] in told or is_shared or names[at] not in free_names:
             continue
         # By how many variances of a point χ² rises where the height is 0 and all others stay: a
         # parabola, since the model is linear in it.
-        k, error = known.index(names[at]), errors[at] or np.nan
+        k, error = free_names.index(names[at]), errors[at] or np.nan
         rise = float((file.values[at] / error) ** 2 * precision[k, k])
         if rise < WEAK**2:
             yield Finding(Kind.WEAK_LINE, (name, *own), {"rise": rise})
@@ -165,9 +165,14 @@ def _shapes(file: FileEnd, heights: Mapping[str, str]) -> dict[str, list[str]]:
     """The free parameters that mean nothing without the lines of these heights. Each is listed
     under the first line that has it. Lines with the same height count as one."""
     problem, parameters = file.problem, file.problem.parameters
-    moved = [one for par in parameters.values() for one in (par.dynamics, par.profile) if one]
-    others = [one for one in problem.model.components if one.name not in heights]
-    needed = file.ends_of(par for one in (*moved, *others) for par in one.parameters)
+    moved = [
+        component
+        for par in parameters.values()
+        for component in (par.dynamics, par.profile)
+        if component
+    ]
+    others = [component for component in problem.model.components if component.name not in heights]
+    needed = file.ends_of(par for component in (*moved, *others) for par in component.parameters)
     needed |= file.ends_of(parameters[name] for name in heights.values())
     is_one_of_many, shapes = len(file.result.problem.files) > 1, dict[str, list[str]]()
     left = [n for n in problem.names if n not in needed]
@@ -186,24 +191,31 @@ def unseen_lines(file: FileEnd) -> Iterator[Finding]:
     parameters of its own, and at least two. Lines with a moving place are left out, because they
     meet the samples in many ways. Data by reference and amplitudes that are free along an axis are
     left out as well."""
-    problem, given = file.problem, file.problem.measurement
-    if problem.n_amplitudes or source_of(given.data) is not None or not (narrow := _narrow(file)):
+    problem, measurement = file.problem, file.problem.measurement
+    if (
+        problem.n_amplitudes
+        or source_of(measurement.data) is not None
+        or not (narrow := _narrow(file))
+    ):
         return
     model, result = problem.model, file.result
     assert model.energy is not None
-    sigma, scale = given.sigma(file.fit), result.ending.variance if result._scale_covar else 1.0
+    sigma, scale = (
+        measurement.sigma(file.fit),
+        result.ending.variance if result._scale_covar else 1.0,
+    )
     noise = np.sqrt(scale) * (1.0 if sigma is None else sigma)
     for root, lines in narrow.items():
         seen: dict[frozenset[str], list[float]] = {}
         for line in reversed(lines):  # the first has the place that is told
-            ratio = alone(model, line, file.values, given, problem.backend) / noise
-            if given.keep is not None:
-                ratio = np.where(given.of_points(given.keep), ratio, 0.0)
+            ratio = alone(model, line, file.values, measurement, problem.backend) / noise
+            if measurement.keep is not None:
+                ratio = np.where(measurement.of_points(measurement.keep), ratio, 0.0)
             heights = np.sqrt(np.sum(np.atleast_2d(ratio) ** 2, axis=0))
             place = next(p.name for p in line.parameters if p.argument == "x0")
             linear = [p for p in line.parameters if p.argument in line.op.linear]
             height, at = frozenset(file.ends_of(linear)), file.values[place]
-            away = (given.window(model.energy) - at)[heights > SEEN]
+            away = (measurement.window(model.energy) - at)[heights > SEEN]
             seen.setdefault(height, []).extend(away / _step(model.energy, at))
         n_seen = sum(map(_distinct, seen.values()))
         n_needed = max(2, len(_own(file, root, lines)))
@@ -216,22 +228,22 @@ def _narrow(file: FileEnd) -> dict[str, list[Component]]:
     """The narrow lines whose place has an error, by what their place follows: lines of one place
     help each other."""
     model, parameters = file.problem.model, file.problem.parameters
-    energy, found = model.energy, dict[str, list[Component]]()
+    energy, narrow = model.energy, dict[str, list[Component]]()
     if energy is None or energy.size < 2 or model.is_time_model:
         return {}
-    seen = {one.name: one for one in as_seen(model.components)}
+    seen = {component.name: component for component in as_seen(model.components)}
     for name, place in file.problem.outline.lines:
         if not file.errors[place] or any(p.profile for p in seen[name].parameters):
             continue
         width = _width(file, seen[name], file.values[place])
         if width < NARROW_FREE:
-            line = next(one for one in model.components if one.name == name)
+            line = next(component for component in model.components if component.name == name)
             root = min(file.ends_of([parameters[place]]), default=place)
             shape = [p for p in line.parameters if p.argument not in ("x0", *line.op.linear)]
             has_shape = _own(file, root, [line]) & file.ends_of(shape) - {root}
             if width < NARROW or has_shape:
-                found.setdefault(root, []).append(line)
-    return found
+                narrow.setdefault(root, []).append(line)
+    return narrow
 
 
 def _width(file: FileEnd, line: Component, at: float) -> float:
@@ -265,19 +277,24 @@ def _distinct(away: Sequence[float]) -> int:
 
 def _own(file: FileEnd, root: str, lines: Sequence[Component]) -> set[str]:
     """The free parameters that these lines alone have, and that of their place."""
-    others = [one for one in file.problem.model.components if one not in lines]
-    needed = file.ends_of(par for one in others for par in one.parameters) - {root}
-    own = file.ends_of(par for one in lines for par in one.parameters)
+    others = [component for component in file.problem.model.components if component not in lines]
+    needed = file.ends_of(par for component in others for par in component.parameters) - {root}
+    own = file.ends_of(par for component in lines for par in component.parameters)
     return (own - needed) & set(file.problem.names)
 
 
 def beside_peak(file: FileEnd) -> Iterator[Finding]:
     """A line of one spectrum that settled beside its peak, which is left in the residual."""
-    result, problem, given = file.result, file.problem, file.problem.measurement
+    result, problem, measurement = file.result, file.problem, file.problem.measurement
     if result.problem.files[1:] or problem.model.is_time_model or not is_at_hand(problem):
         return
     lines = [place for _, place in problem.outline.lines if place in problem.names]
-    if given.data is None or given.data.ndim != 1 or not lines or given.keep is not None:
+    if (
+        measurement.data is None
+        or measurement.data.ndim != 1
+        or not lines
+        or measurement.keep is not None
+    ):
         return
     data, residual = np.asarray(result.data, np.float64), np.asarray(result.residual)
     n = max(3, int(WIDE * data.size))
@@ -288,7 +305,7 @@ def beside_peak(file: FileEnd) -> Iterator[Finding]:
     noise = float(np.std(np.diff(residual))) / np.sqrt(2.0)
     height, peak = float(smooth[at]), float(result.energy[at])
     if height > LEFT * float(fit.max() - np.median(fit)) and height > ABOVE * noise:
-        place = min(lines, key=lambda one: abs(file.values[one] - peak))
+        place = min(lines, key=lambda line: abs(file.values[line] - peak))
         numbers = {"peak": peak, "height": height / max(noise, 1e-300)}
         name = file.names[place]
         yield Finding(Kind.LINE_BESIDE_PEAK, (name,), {**numbers, "value": file.values[place]})

@@ -123,8 +123,8 @@ def _whole_numbers(measurement: Measurement) -> tuple[int, float]:
     """How many points count, and their mean, where all are whole numbers and none is negative;
     else zeros."""
     if type(measurement.data) is not np.ndarray and source_of(measurement.data) is not None:
-        found = measurement.survey
-        return (found.n_points, found.mean) if found.is_whole and found.low >= 0.0 else (0, 0.0)
+        survey = measurement.survey
+        return (survey.n_points, survey.mean) if survey.is_whole and survey.low >= 0.0 else (0, 0.0)
     assert measurement.data is not None
     data = np.asarray(measurement.window(measurement.data))
     if data.dtype.kind == "f" and not _whole(data[0] if data.ndim == 2 else data):

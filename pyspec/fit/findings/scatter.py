@@ -81,15 +81,15 @@ class Residual:
     def __init__(self, problem: FitPart, theta: Array, fit: Array, part: int | None) -> None:
         self.problem, self.part = problem, part
         self.n_amplitudes = problem.n_amplitudes_at(theta)
-        given, self.kept = problem.measurement, None
+        measurement, self.kept = problem.measurement, None
         values = np.subtract(problem.data, fit, order="C", dtype=np.float64)
-        if given.weight is not None:
-            values *= given.of_points(given.weight)
+        if measurement.weight is not None:
+            values *= measurement.of_points(measurement.weight)
         is_trace = values.ndim == 1 and problem.is_trace
         shape = (-1, 1) if is_trace else (-1, values.shape[-1])
         self.values, self.fit = values.reshape(shape), fit.reshape(shape)
-        if given.keep is not None:
-            self.kept = np.array(given.of_points(given.keep)).reshape(shape)
+        if measurement.keep is not None:
+            self.kept = np.array(measurement.of_points(measurement.keep)).reshape(shape)
             self.values[~self.kept] = 0.0
         sums, shape = np.empty(12), self.values.shape
         self.lines = [np.empty((3, max(n // 2, 1))) for n in shape]
@@ -121,9 +121,9 @@ class Residual:
             if ends:
                 places = [float(np.mean(axis[2 * a : 2 * b])) for a, b in blocks]
                 (low, least), (high, most) = ends
-                found = {"most": most, "at": places[high], "least": least, "from": places[low]}
+                numbers = {"most": most, "at": places[high], "least": least, "from": places[low]}
                 is_weighted = self.problem.is_weighted
-                yield self.finding(Kind.NOISE_VARIES, axis=name, weighted=is_weighted, **found)
+                yield self.finding(Kind.NOISE_VARIES, axis=name, weighted=is_weighted, **numbers)
 
     def alike(self) -> Iterator[Finding]:
         """Neighbouring residuals that are alike, which noise of independent points is not:
@@ -185,8 +185,8 @@ class Residual:
     def _place(self, point: int) -> list[tuple[str, Array, int]]:
         """Where a point lies: along each axis its name, its values, and the index."""
         at = zip(AXES, np.unravel_index(point, self.values.shape), strict=True)
-        known = [(name, self.problem.axis(name), int(k)) for name, k in at]
-        return [(name, axis, k) for name, axis, k in known if axis is not None]
+        along = [(name, self.problem.axis(name), int(k)) for name, k in at]
+        return [(name, axis, k) for name, axis, k in along if axis is not None]
 
 
 def of_scatter(result: EndedFit) -> list[Finding]:
@@ -208,24 +208,26 @@ def of_scatter(result: EndedFit) -> list[Finding]:
         for k, (own, theta) in enumerate(problem.files_at(result.theta)):
             fit = fit_of(own, theta) if is_joint else result.fit
             files.append(Residual(own, theta, fit, k if is_joint else None))
-        squares = None if problem.is_poisson else sum(one.square for one in files)
+        squares = None if problem.is_poisson else sum(residual.square for residual in files)
         need_fitted(result, squares)
     except DataError:
         return [Finding(Kind.DATA_CHANGED)]
-    dead = [finding for one in files for finding in one.dead()]
-    found: list[Finding] = []
-    are_counts = any(one.kind is Kind.COUNTS_UNDECLARED for one in result._findings)
+    dead = [finding for residual in files for finding in residual.dead()]
+    findings: list[Finding] = []
+    are_counts = any(finding.kind is Kind.COUNTS_UNDECLARED for finding in result._findings)
     if not (problem.is_poisson or are_counts):
-        found = _of_files(problem, files) if is_joint else []
-        found += [finding for one in files for finding in (*one.varying(), *one.alike())]
-    if found or dead:
-        return dead + found
-    return [finding for one in files for finding in one.far()]
+        findings = _of_files(problem, files) if is_joint else []
+        findings += [
+            finding for residual in files for finding in (*residual.varying(), *residual.alike())
+        ]
+    if findings or dead:
+        return dead + findings
+    return [finding for residual in files for finding in residual.far()]
 
 
 def _of_files(problem: FitProblem, files: list[Residual]) -> list[Finding]:
     """Noise that differs from file to file."""
-    sums = np.array([one.lines[0].sum(axis=1) for one in files])
+    sums = np.array([residual.lines[0].sum(axis=1) for residual in files])
     if sums[:, 0].min() < LEAST or not (ends := _extremes(sums)):
         return []
     (low, least), (high, most) = ends

@@ -58,7 +58,7 @@ def far_points(
     if n_free < LEAST:
         return none
     flat = data.ravel(), fit.ravel(), residual.ravel()
-    y, f, r = flat if n_points == kept.size else [one[kept] for one in flat]
+    y, f, r = flat if n_points == kept.size else [values[kept] for values in flat]
     if quantum is None:
         deviations = _scaled(np.abs(r))
         if deviations is None:
@@ -72,8 +72,8 @@ def far_points(
                 deviations = np.minimum(deviations, root / np.sqrt(y[y > 0.0].min()))
         limit = _limit(n_points, n_free, float(deviations.max()))
     else:
-        known = np.maximum(f, np.finfo(np.float64).tiny)
-        root = np.sqrt(quantum) * _deviance(y, known)
+        expected = np.maximum(f, np.finfo(np.float64).tiny)
+        root = np.sqrt(quantum) * _deviance(y, expected)
         deviations = root / max(1.0, float(_scale(root)))
         limit = max(FAR, float(np.sqrt(2.0 * np.log(2.0 * n_points / CHANCE))))
     far = np.flatnonzero(deviations > limit)

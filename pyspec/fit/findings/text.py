@@ -48,9 +48,9 @@ def _outside(n: Numbers, p: tuple[str, ...]) -> str:
 
 
 def _wrong_unit(n: Numbers, p: tuple[str, ...]) -> str:
-    given = "" if n["stated"] else f"units={{'energy': '{n['axis']}'}}, "
+    units = "" if n["stated"] else f"units={{'energy': '{n['axis']}'}}, "
     return (
-        f"convert the axis, read(..., {given}to='{n['model']}'): the axis "
+        f"convert the axis, read(..., {units}to='{n['model']}'): the axis "
         f"{'is' if n['stated'] else 'seems to be'} in {n['axis']}, the model "
         f"in {n['model']}; {p[1]} = {n['value']:.6g} is not in {_bounds(n)}"
     )
@@ -127,9 +127,9 @@ def _oscillation(n: Numbers, p: tuple[str, ...]) -> str:
 def _equal_rates(n: Numbers, p: tuple[str, ...]) -> str:
     value = f"{1 / n['rate']:.4g}" if p[1:] else f"a rate of {n['rate']:.4g}"
     do = "remove one of them" if p[1:] else "leave one state out, or tie one rate to the other"
-    what = listed(p) if p[1:] else f"two decays of {p[0]}"
+    subject = listed(p) if p[1:] else f"two decays of {p[0]}"
     return (
-        f"{do}, or start from other values: {what} ended at the same value, {value}. The data do "
+        f"{do}, or start from other values: {subject} ended at the same value, {value}. The data do "
         "not tell them apart; their errors and spectra mean nothing"
     )
 
@@ -179,9 +179,9 @@ def _outliers(n: Numbers, p: tuple[str, ...]) -> str:
 
 def _varies(n: Numbers, p: tuple[str, ...]) -> str:
     if n["axis"] == "file":
-        where, named = "from file to file", [f"in {_file(n[one])}" for one in ("at", "from")]
+        where, named = "from file to file", [f"in {_file(n[end])}" for end in ("at", "from")]
     else:
-        where, named = f"along the {n['axis']}", [f"around {n[one]:.4g}" for one in ("at", "from")]
+        where, named = f"along the {n['axis']}", [f"around {n[end]:.4g}" for end in ("at", "from")]
     how = ", file.set_noise('gaussian', sigma=...), or Measurement(weight=1 / sigma)"
     do = f"declare the noise{' as it is' if n['weighted'] else how}"
     return (

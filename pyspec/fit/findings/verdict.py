@@ -30,20 +30,20 @@ def verdict_of(result: FitResult | SliceResults) -> str:
         return "interrupted" if result.interrupted else state
     if missed(result) is not None:
         return MISSES
-    doubts = any(one.severity <= Severity.WRONG for one in _found(result))
+    doubts = any(finding.severity <= Severity.WRONG for finding in _beyond_chance(result))
     return DOUBTFUL if doubts else GOOD
 
 
 def missed(result: Told) -> Finding | None:
     """The finding that says most plainly that the curve misses the data."""
-    off = [one for one in _found(result) if one.kind in _OFF]
-    return max(off, key=lambda one: float(one.numbers.get("share", 1.0)), default=None)
+    off = [finding for finding in _beyond_chance(result) if finding.kind in _OFF]
+    return max(off, key=lambda finding: float(finding.numbers.get("share", 1.0)), default=None)
 
 
-def _found(result: Told) -> list[Finding]:
+def _beyond_chance(result: Told) -> list[Finding]:
     """The findings, of slices those that are more than chance."""
     return [
-        one.finding if isinstance(one, Counted) else one
-        for one in result.findings
-        if not (isinstance(one, Counted) and one.is_chance)
+        finding.finding if isinstance(finding, Counted) else finding
+        for finding in result.findings
+        if not (isinstance(finding, Counted) and finding.is_chance)
     ]

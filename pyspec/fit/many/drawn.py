@@ -92,7 +92,7 @@ class Drawn:
         else:
             drawn = window if window.flags.c_contiguous else np.empty(expected.shape)
             state = words.generate_state(64, np.uint64)
-            arrays = (address(one) for one in (drawn, expected, sigma))
+            arrays = (address(array) for array in (drawn, expected, sigma))
             raise_status(-LIBRARY.pyspec_normals(_ISA, *arrays, drawn.size, address(state)))
         if drawn is not window:
             window[...] = drawn.reshape(window.shape)

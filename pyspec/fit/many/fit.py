@@ -82,29 +82,29 @@ def fit_many(
         that fails has the status "failed" and its message; Ctrl-C keeps the fits that are done,
         the others have the status "not run".
     """
-    given = [measurements] if isinstance(measurements, Measurement) else list(measurements)
-    if type(model) is not Model or {*map(type, given)} != {Measurement}:
-        for one in given:
-            need_pair("fit_many", model, one)
+    listed = [measurements] if isinstance(measurements, Measurement) else list(measurements)
+    if type(model) is not Model or {*map(type, listed)} != {Measurement}:
+        for measurement in listed:
+            need_pair("fit_many", model, measurement)
     starts = [{}] if seeds is None else listed_seeds("fit_many", model, seeds)
-    if not given or not starts:
+    if not listed or not starts:
         raise CallError("fit_many: nothing to fit; give at least one Measurement, and one of seeds")
-    if len(given) > 1 and len(starts) > 1 and len(given) != len(starts):
+    if len(listed) > 1 and len(starts) > 1 and len(listed) != len(starts):
         raise CallError(
-            f"fit_many: {len(given)} measurements and {len(starts)} seeds; give as many of both, "
+            f"fit_many: {len(listed)} measurements and {len(starts)} seeds; give as many of both, "
             "or one of either for all"
         )
     in_turn = method, stages, fit_alg_1, fit_alg_2
     limits = max_nfev, max_seconds, scale_covar
-    how = checked_how(model.name, in_turn, options, *limits, given)
+    how = checked_how(model.name, in_turn, options, *limits, listed)
     n_starts, seed = check_starts(n_starts, seed)
     chosen = "compiled" if backend is None else backend_name(backend)
-    cases, compiled = Cases(Listed(given), starts), compile_model(model)
+    cases, compiled = Cases(Listed(listed), starts), compile_model(model)
     batch = ModelBatch(
         cases=cases,
         how=how,
         model=compiled.model,
-        like=given[0],
+        like=listed[0],
         backend=chosen,
         kind=OneFit,
         n_starts=n_starts,

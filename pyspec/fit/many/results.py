@@ -75,7 +75,7 @@ class ManyFits(Fits[OneFit]):
         self._batch = batch
         parameters = single_valued(batch.model.parameters)
         self.names, self.free_names = tuple(parameters), batch.model.opt_param_names
-        self._followers = [name for name, one in parameters.items() if one.formula is not None]
+        self._followers = [name for name, par in parameters.items() if par.formula is not None]
         self.model_name: str = batch.model.name
         self.backend: str = batch.backend
         self.seconds, self.interrupted = seconds, interrupted

@@ -164,7 +164,7 @@ class JointResult(FitResult, Sequence[FitResult]):
             file.mcmc = samples.renamed(full)
         return samples
 
-    def _said(self) -> list[tuple[Severity, str]]:
+    def _sentences(self) -> list[tuple[Severity, str]]:
         said = together(self.findings, self.problem.full)
         return [(one.severity, text) for one, text in said]
 

@@ -112,7 +112,7 @@ def fit_slices(
     first.start()  # what is wrong with the model is wrong in every slice
     n_starts, start_seeds = _start_seeds(model.name, n_starts, seed, len(rows))
     batch = ModelBatch(
-        cases=Cases(Rows(series), [dict(one) for one in starts] or [{}]),
+        cases=Cases(Rows(series), [dict(start) for start in starts] or [{}]),
         how=how,
         model=model,
         like=first.measurement,
@@ -142,7 +142,7 @@ def _start_seeds(
     if np.ndim(seed) == 0:
         n_starts, first = check_starts(n_starts, seed)
         return n_starts, range(first, first + n_rows)
-    found = [check_starts(n_starts, one) for one in seed]  # type: ignore[union-attr]
-    if len(found) != n_rows:
-        raise FitError(f"{label}: {len(found)} seeds for {n_rows} slices; give one a slice")
-    return check_starts(n_starts, 0)[0], [own for _, own in found]
+    checked = [check_starts(n_starts, slice_seed) for slice_seed in seed]  # type: ignore[union-attr]
+    if len(checked) != n_rows:
+        raise FitError(f"{label}: {len(checked)} seeds for {n_rows} slices; give one a slice")
+    return check_starts(n_starts, 0)[0], [own for _, own in checked]

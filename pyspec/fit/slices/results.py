@@ -148,8 +148,8 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         """Fits all slices again, with the settings of then unless `options` (of
         :func:`fit_slices`) say otherwise; from the start values of then, or with
         ``start="best"`` from the best. `data` take the place of those of then."""
-        found: SliceResults = handed("refit_slices", "pyspec.fit")(self, data, start, options)
-        return found
+        fitted: SliceResults = handed("refit_slices", "pyspec.fit")(self, data, start, options)
+        return fitted
 
     # arrays over time
 
@@ -173,13 +173,13 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         """The findings of all slices, each kind once, with the number of slices that have it;
         ``slices[3].result.findings`` are those of one."""
         pairs = [(self.time[fit.index], fit.result) for fit in self.fits]
-        found = [(t, one.findings) for t, one in pairs if one is not None]
-        return gathered(found, len(self))
+        by_slice = [(t, result.findings) for t, result in pairs if result is not None]
+        return gathered(by_slice, len(self))
 
     @property
     def level(self) -> int:
         """How far findings were looked for, as of :attr:`FitResult.level`."""
-        return min((one.result.level for one in self.fits if one.result is not None), default=0)
+        return min((fit.result.level for fit in self.fits if fit.result is not None), default=0)
 
     def diagnose(self, deep: bool = False) -> SliceResults:
         """A copy with what the residual of each slice says, as of :meth:`FitResult.diagnose`."""
@@ -189,12 +189,12 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         """A copy with another result of each slice, which C has made no sooner than it is asked
         for."""
 
-        def other(one: SliceFit) -> SliceFit:
-            return one if one.result is None else replace(one, result=change(one.result))
+        def other(fit: SliceFit) -> SliceFit:
+            return fit if fit.result is None else replace(fit, result=change(fit.result))
 
-        found = copy.copy(self)
-        found.fits = self.fits.changed(other)
-        return found
+        copied = copy.copy(self)
+        copied.fits = self.fits.changed(other)
+        return copied
 
     @property
     def energy(self) -> Array:
@@ -219,8 +219,8 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         fit, values = np.full((len(self), self.energy.size), np.nan), self.values
         for k in np.flatnonzero(~np.isnan(self.chisqr)).tolist():
             at = {name: float(column[k]) for name, column in values.items()}
-            given = executor.opt_param_names, executor.fixed_names
-            fit[k] = executor.run(*({name: at[name] for name in names} for names in given))
+            names_of_both = executor.opt_param_names, executor.fixed_names
+            fit[k] = executor.run(*({name: at[name] for name in names} for names in names_of_both))
         return fit
 
     @property
@@ -271,27 +271,27 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         labels = {**self.labels, "data": name, **own.labels}
         units = {**self.units, "data": parameter_units(self._model, self.units).get(name, "")}
         measured = replace(own, labels=labels, units={**units, **own.units})
-        given = {"target": name, "measurement": measured, **options}
+        options_of_fit = {"target": name, "measurement": measured, **options}
         source = self._model_file(model_yaml)
-        result = fit_trace(source, model, time[good], values[good], stderr[good], **given)
+        result = fit_trace(source, model, time[good], values[good], stderr[good], **options_of_fit)
         result.file_name = self.file_name
         used = np.flatnonzero(good & np.isin(time, np.asarray(result.time)))
         own = of_motion_alone(name, values[used], stderr[used], np.asarray(result.fit))
         told = result.findings
         if own:  # in place of what is said of any trace
-            told = tuple(one for one in told if one.kind is not Kind.NO_CONSTANT)
+            told = tuple(finding for finding in told if finding.kind is not Kind.NO_CONSTANT)
         following = of_following_errors(name, values[used], stderr[used])
         if own or following:
             result._tell((*own, *following, *told))
         return result
 
-    def _model_file(self, given: str | Path) -> str | Path:
+    def _model_file(self, source: str | Path) -> str | Path:
         """A model file in the project's folder, or from here; a text or a Model as it is."""
-        is_path = isinstance(given, Path) or (isinstance(given, str) and "\n" not in given)
+        is_path = isinstance(source, Path) or (isinstance(source, str) and "\n" not in source)
         if self.folder is None or not is_path:
-            return given
-        own = self.folder / given
-        return given if not own.is_file() and Path(given).is_file() else own
+            return source
+        own = self.folder / source
+        return source if not own.is_file() and Path(source).is_file() else own
 
     # tables
 
@@ -332,7 +332,7 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         included if they are known."""
         xarray = need_xarray()
         columns = columns_of(self, ("chisqr", "redchi", "nfev", "status", "message"))
-        arrays: dict[str, Any] = {name: (("time",), one) for name, one in columns.items()}
+        arrays: dict[str, Any] = {name: (("time",), column) for name, column in columns.items()}
         data, fit = np.array(self.data), self.fit
         maps = {"data": data, "fit": fit, "residual": np.asarray(data - fit, dtype=np.float64)}
         arrays |= {name: (("time", "energy"), values) for name, values in maps.items()}

@@ -48,8 +48,8 @@ def _time(walkers: Array) -> float:
     mean = np.zeros(n)
     for walker in moved.T:
         image = np.fft.rfft(walker - walker.mean(), size)
-        one = np.fft.irfft(image * image.conj(), size)[:n]
-        mean += one / one[0]
+        correlation = np.fft.irfft(image * image.conj(), size)[:n]
+        mean += correlation / correlation[0]
     sums = 2.0 * np.cumsum(mean / moved.shape[1]) - 1.0
     beyond = np.flatnonzero(np.arange(n) >= WINDOW * sums)
     return float(sums[beyond[0]] if beyond.size else sums[-1])
@@ -66,22 +66,22 @@ def too_short(
     `times` are in steps, `burn` of which were left out before, and of the others all but every
     thin-th."""
     n_steps, n_walkers, _ = chain.shape
-    span, found = n_steps * thin, []
+    span, findings = n_steps * thin, []
     stuck = n_walkers - int(np.count_nonzero(_moved(chain[..., 0])))
     if n_steps > 1 and stuck:
         numbers = {"stuck": stuck, "walkers": n_walkers, "steps": span}
         more = {"enough": _round_up(10 * span)}
-        found.append(Finding(Kind.STUCK_WALKERS, (), {**numbers, **more}))
-    known = {name: time for name, time in times.items() if not math.isnan(time)}
+        findings.append(Finding(Kind.STUCK_WALKERS, (), {**numbers, **more}))
+    finite = {name: time for name, time in times.items() if not math.isnan(time)}
     if n_steps == 1:
-        found.append(Finding(Kind.SHORT_CHAIN, (), {"steps": 1}))
-    elif known:
-        name = max(known, key=known.__getitem__)
-        if span < ENOUGH * known[name]:
-            enough = _round_up(burn + ENOUGH * known[name])
-            times_and = {"times": span / known[name], "time": known[name], "enough": enough}
-            found.append(Finding(Kind.SHORT_CHAIN, (name,), {"steps": span, **times_and}))
-    return tuple(found)
+        findings.append(Finding(Kind.SHORT_CHAIN, (), {"steps": 1}))
+    elif finite:
+        name = max(finite, key=finite.__getitem__)
+        if span < ENOUGH * finite[name]:
+            enough = _round_up(burn + ENOUGH * finite[name])
+            times_and = {"times": span / finite[name], "time": finite[name], "enough": enough}
+            findings.append(Finding(Kind.SHORT_CHAIN, (name,), {"steps": span, **times_and}))
+    return tuple(findings)
 
 
 def _round_up(steps: float) -> int:

@@ -30,9 +30,9 @@ class Intervals(dict[str, Pairs]):
             ends = [(low, high) for (_, low), (_, high) in zip(
                 reversed(pairs[:middle]), pairs[middle + 1 :], strict=True)]  # fmt: skip
             widths = [abs(end - best) for pair in ends for end in pair]
-            known = [width for width in widths if np.isfinite(width) and width > 0]
-            error = min(known) if known else None
-            row = [format_value(one, error)[0] for pair in ((best,), *ends) for one in pair]
+            positive = [width for width in widths if np.isfinite(width) and width > 0]
+            error = min(positive) if positive else None
+            row = [format_value(value, error)[0] for pair in ((best,), *ends) for value in pair]
             cells = [f"{low} … {high}" for low, high in zip(row[1::2], row[2::2], strict=True)]
             rows.append([name, row[0], *(cell.replace("inf", "∞") for cell in cells)])
         return [head, *rows]

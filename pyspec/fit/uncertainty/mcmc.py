@@ -63,7 +63,7 @@ class Posterior:
     def __call__(self, theta: Array) -> Array | float:
         """Of one point (n,), or of the walkers (n_walkers, n)."""
         points = np.atleast_2d(theta)
-        found = np.full(len(points), -math.inf)
+        log_posterior = np.full(len(points), -math.inf)
         inside = ((points >= self.low) & (points <= self.high)).all(axis=1)
         n = len(self.problem.names)
         chisqr = self._chisqr(points[inside, :n])
@@ -73,13 +73,13 @@ class Posterior:
             lnsigma = points[inside, -1]
             n_left = float(self.problem.n_points - self.n_amplitudes)
             own = -0.5 * chisqr * np.exp(-2.0 * lnsigma) - n_left * lnsigma
-        found[inside] = np.where(np.isfinite(chisqr), own, -math.inf)
-        return found if np.ndim(theta) == 2 else float(found[0])
+        log_posterior[inside] = np.where(np.isfinite(chisqr), own, -math.inf)
+        return log_posterior if np.ndim(theta) == 2 else float(log_posterior[0])
 
     def _chisqr(self, points: Array) -> Array:
         if self.sums is not None:
             return self.sums(points, "value")[:, 0]
-        return np.array([self.problem.chisqr_at(one) for one in points], dtype=np.float64)
+        return np.array([self.problem.chisqr_at(point) for point in points], dtype=np.float64)
 
 
 def sample(result: EndedFit, settings: MC | None = None, progress: Progress = None) -> MCMCResult:
@@ -112,7 +112,7 @@ def sample(result: EndedFit, settings: MC | None = None, progress: Progress = No
             chain, acceptance, done = _run(posterior, places, mc, progress, hold)
             notes = _notes(result, done, mc.steps)
             notes += _away(result, chain[mc.burn :: mc.thin].reshape(-1, len(names)), low, high)
-            found = hold.mark(
+            samples = hold.mark(
                 MCMCResult(names, chain, acceptance, mc, *_followers(result, chain), _notes=notes)
             )
     except MemoryError as error:
@@ -121,27 +121,27 @@ def sample(result: EndedFit, settings: MC | None = None, progress: Progress = No
             f"{result.model_name}: {mc.steps} steps of {mc.nwalkers} walkers would take "
             f"{size:.3g} GiB, more memory than there is; give fewer steps= or nwalkers="
         ) from error
-    warn(result.model_name, found.cautions)
-    return found
+    warn(result.model_name, samples.cautions)
+    return samples
 
 
 def _notes(result: EndedFit, done: int, steps: int) -> list[str]:
     """What the samples are to be taken with care for, beside the length of their chain."""
-    found = []
+    notes = []
     if ended := not_converged(result):
-        found.append(
+        notes.append(
             f"the walkers began at a fit that did not converge ({ended}); fit again from its "
             "values and sample that, or give burn= so that their way to the optimum is left out"
         )
     if done < steps:
-        found.append(f"sampling was interrupted after {done} of {steps} steps")
-    return found
+        notes.append(f"sampling was interrupted after {done} of {steps} steps")
+    return notes
 
 
 def _away(result: EndedFit, flat: Array, low: Array, high: Array) -> list[str]:
     """A sentence on parameters whose best value lies outside of the middle 68 % of the samples
     (n_samples, n), where no bound beside it is why."""
-    found: dict[str, str] = {}
+    sentences: dict[str, str] = {}
     for k, (name, best) in enumerate(zip(result.free_names, result.theta.tolist(), strict=True)):
         error, column = result.stderr[name], flat[:, k]
         if not error or not column.size:
@@ -149,13 +149,13 @@ def _away(result: EndedFit, flat: Array, low: Array, high: Array) -> list[str]:
         first, last = np.quantile(column, [OUTER, 1.0 - OUTER]).tolist()
         is_above = best < first and best - low[k] > error
         if is_above or (best > last and high[k] - best > error):
-            found[name] = f"{name} = {best:.4g} outside of {first:.4g} to {last:.4g}"
-    if not found:
+            sentences[name] = f"{name} = {best:.4g} outside of {first:.4g} to {last:.4g}"
+    if not sentences:
         return []
     return [
         "the middle 68 % of the samples do not hold the best values, "
-        f"{', '.join(found.values())}: the prior is flat within the bounds, and the room that they "
-        "leave where χ² is higher counts more than χ²; give narrower bounds, and compare with "
+        f"{', '.join(sentences.values())}: the prior is flat within the bounds, and the room that "
+        "they leave where χ² is higher counts more than χ²; give narrower bounds, and compare with "
         "conf_interval"
     ]
 
@@ -164,8 +164,8 @@ def _followers(result: EndedFit, chain: Array) -> tuple[list[str], Array]:
     """The followers that depend on what was sampled, and their values, (n_steps, n_walkers, n)."""
     problem, shape = result.problem, chain.shape[:2]
     sampled = dict(zip(problem.names, np.moveaxis(chain, 2, 0), strict=False))
-    found = problem.followers.columns({**result._values, **sampled})
-    kept = {name: column for name, column in found.items() if np.shape(column) == shape}
+    columns = problem.followers.columns({**result._values, **sampled})
+    kept = {name: column for name, column in columns.items() if np.shape(column) == shape}
     return list(kept), np.stack([*kept.values()], axis=2) if kept else np.zeros((*shape, 0))
 
 
@@ -173,9 +173,9 @@ def resolved(settings: MC, result: EndedFit, weighted: bool) -> MC:
     """The settings with everything that follows from the fit. Raises :class:`FitError` for what
     contradicts it."""
     sigmas = ("sigma_ini", "sigma_min", "sigma_max")
-    given = [name for name in sigmas if getattr(settings, name) is not None]
-    if weighted and given:
-        raise FitError(f"{given[0]}: the noise of these data is declared and not sampled")
+    sigmas_set = [name for name in sigmas if getattr(settings, name) is not None]
+    if weighted and sigmas_set:
+        raise FitError(f"{sigmas_set[0]}: the noise of these data is declared and not sampled")
     if settings.is_weighted and not weighted:
         raise FitError(
             "is_weighted=True needs the noise of the data: file.set_noise('gaussian', sigma=...)"
@@ -229,8 +229,8 @@ def _run(
     steps = Steps(progress, f"{posterior.problem.label}, samples", "steps")
 
     def run(pool: Any) -> Any:
-        given = {"pool": pool} if pool is not None else {"vectorize": True}
-        sampler = emcee.EnsembleSampler(*places.shape, posterior, **given)
+        options = {"pool": pool} if pool is not None else {"vectorize": True}
+        sampler = emcee.EnsembleSampler(*places.shape, posterior, **options)
         state = emcee.State(places, random_state=_random(mc.seed).get_state())
         for done, _ in enumerate(sampler.sample(state, iterations=mc.steps), 1):
             steps.update(done, mc.steps)

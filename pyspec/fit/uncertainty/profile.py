@@ -76,13 +76,13 @@ def probabilities(sigmas: npt.ArrayLike) -> list[float]:
             f"sigmas is {shortened(sigmas)}; give standard deviations such as [1, 2, 3], or "
             "probabilities below 1 such as [0.9]"
         )
-    found = sorted({float(erf(z / np.sqrt(2))) if z >= 1 else float(z) for z in levels})
-    if found[-1] == 1.0:
+    rising = sorted({float(erf(z / np.sqrt(2))) if z >= 1 else float(z) for z in levels})
+    if rising[-1] == 1.0:
         raise CallError(
             f"sigmas is {shortened(sigmas)}, and the probability of {float(levels.max()):g} "
             "standard deviations rounds to 1; give 8 at most"
         )
-    return found
+    return rising
 
 
 class ProfileLikelihood:
@@ -171,12 +171,12 @@ class ProfileLikelihood:
         bound = float((self.lower if side < 0 else self.upper)[k])
         room = abs(bound - float(self.best[k]))
         if ray is not None:
-            found = list(ray.ends)
+            distances = list(ray.ends)
         else:
             side_of = _Side(self, k, side, room)
-            found = [side_of.end(float(np.sqrt(self.rise(level)))) for level in levels]
+            distances = [side_of.end(float(np.sqrt(self.rise(level)))) for level in levels]
         best = float(self.best[k])
-        return [bound if away >= room else best + side * away for away in found]
+        return [bound if away >= room else best + side * away for away in distances]
 
     def rays(
         self, names: Sequence[str], levels: Sequence[float], each: bool, check: Callable[[], None]
@@ -197,20 +197,20 @@ class ProfileLikelihood:
             tangent = np.nan_to_num(ending.covariance[k] / ending.covariance[k, k])
             for to in (-1.0, 1.0):
                 slope = float(1.0 / np.sqrt(variance[k]))
-                given = self.best, side, (self.lower, self.upper), slope, to * tangent
-                rays[k, to] = Ray(k, to, *given, wanted, self.chisqr, each)
+                start = self.best, side, (self.lower, self.upper), slope, to * tangent
+                rays[k, to] = Ray(k, to, *start, wanted, self.chisqr, each)
             rays[k, -1.0].other, rays[k, 1.0].other = rays[k, 1.0], rays[k, -1.0]
         with sums_at_points(problem, check) as sums:
-            while left := [one for one in rays.values() if one.is_asking]:
-                triangles = sums(np.array([one.theta for one in left]), "gram")
+            while left := [ray for ray in rays.values() if ray.is_asking]:
+                triangles = sums(np.array([ray.theta for ray in left]), "gram")
                 self.objective.evaluations.count += len(left)
-                for one, triangle in zip(left, triangles, strict=True):
-                    point = one.take(triangle)
+                for ray, triangle in zip(left, triangles, strict=True):
+                    point = ray.take(triangle)
                     if point is not None:
-                        self.tried_of[one.k].append((point[0], self.probability(point[1])))
-                for one in rays.values():
-                    one.look()
-        return {key: one for key, one in rays.items() if one.is_done}
+                        self.tried_of[ray.k].append((point[0], self.probability(point[1])))
+                for ray in rays.values():
+                    ray.look()
+        return {key: ray for key, ray in rays.items() if ray.is_done}
 
     def fit_at(self, k: int, value: float, start: Array) -> tuple[float, Array]:
         """The least chi² where parameter `k` is held at a value, and the point; inf where the model
@@ -261,9 +261,9 @@ class _Side:
         best, before = self.profile.best, max(d for d in self.points if d < away)
         start = best + (self.points[before] - best) * (away / before if before else 0.0)
         value = float(best[self.k]) + self.side * away
-        chisqr, found = self.profile.fit_at(self.k, value, start)
+        chisqr, theta = self.profile.fit_at(self.k, value, start)
         if np.isfinite(chisqr):
-            self.points[away] = found
+            self.points[away] = theta
         root = float(np.sqrt(max(chisqr - self.profile.chisqr, 0.0)))
         self.known[away] = root
         return root
@@ -318,7 +318,7 @@ def confidence_intervals(
         probabilities(sigmas),
     )
     steps = Steps(progress, f"{result.model_name}, intervals", "parameters")
-    found = Intervals()
+    intervals = Intervals()
     traces: dict[str, dict[str, Array]] = {}
     try:
         with Hold() as hold, np.errstate(all="ignore"):
@@ -326,23 +326,23 @@ def confidence_intervals(
             profile.objective.evaluations.hold = hold  # Ctrl-C ends it between two evaluations
             rays = profile.rays(wanted, levels, trace, hold.check)
             for n, name in enumerate(wanted):
-                found[name] = profile.interval(name, levels, rays)
+                intervals[name] = profile.interval(name, levels, rays)
                 traces[name] = _trace(profile, profile.names.index(name))
                 steps.update(n + 1, len(wanted))
     finally:
         result.problem.rest()
         steps.close()
     if profile.better is not None:
-        found.findings = (_better(profile, *profile.better),)
-    return (found, traces) if trace else found
+        intervals.findings = (_better(profile, *profile.better),)
+    return (intervals, traces) if trace else intervals
 
 
 def _better(profile: ProfileLikelihood, chisqr: float, theta: Array) -> Finding:
     """The finding that the fit is not at its best optimum, with a warning."""
     numbers = {"chisqr": chisqr, "of_fit": profile.chisqr, "values": tuple(theta.tolist())}
-    found = Finding(Kind.BETTER_OPTIMUM, profile.names, numbers)
-    warn(profile.result.model_name, [found])
-    return found
+    finding = Finding(Kind.BETTER_OPTIMUM, profile.names, numbers)
+    warn(profile.result.model_name, [finding])
+    return finding
 
 
 def _wanted(

@@ -120,11 +120,11 @@ class Ray:
 
     def _path(self, d: float) -> Array:
         """Where the profile leads: the cubic through the two nearest known points."""
-        known = sorted(self._points, key=lambda one: one[0])
-        after = next((i for i, one in enumerate(known) if one[0] > d), len(known) - 1)
+        points = sorted(self._points, key=lambda point: point[0])
+        after = next((i for i, point in enumerate(points) if point[0] > d), len(points) - 1)
         if after == 0:
             return np.asarray(self.best + self.tangent * d)
-        (a, before, first), (b, end, last) = known[after - 1], known[after]
+        (a, before, first), (b, end, last) = points[after - 1], points[after]
         if d > 2.0 * b:
             return np.asarray(end + last * (d - b))
         h, x = b - a, (d - a) / (b - a)
@@ -139,16 +139,16 @@ class Ray:
         assert self._at is not None
         d, theta = self._at
         self.n_points += 1
-        found = self._node(theta, triangle) if np.isfinite(triangle).all() else None
-        if found is None:
+        node = self._node(theta, triangle) if np.isfinite(triangle).all() else None
+        if node is None:
             self.is_lost = True
             return None
-        rise, slope, point, tangent, gain = found
+        rise, slope, point, tangent, gain = node
         low, high = self.bounds
         if not ((point >= low) & (point <= high)).all() or not rise > 0.0 or not slope > 0.0:
             self.is_lost = True
             return None
-        self._points = [one for one in self._points if one[0] != d]
+        self._points = [point_before for point_before in self._points if point_before[0] != d]
         self._points.append((d, point, tangent))
         root = float(np.sqrt(rise))
         bend = abs(1.0 - (root / (d * self.slope)) ** 2)
@@ -179,8 +179,8 @@ class Ray:
                 return None
             if root.diagonal().min() < SOUND:
                 return None
-            given = np.stack([right[own], -gram[own, k]], axis=1) / size[:, None]
-            solved = np.linalg.solve(root.T, np.linalg.solve(root, given)) / size[:, None]
+            right_sides = np.stack([right[own], -gram[own, k]], axis=1) / size[:, None]
+            solved = np.linalg.solve(root.T, np.linalg.solve(root, right_sides)) / size[:, None]
             step, follow = solved[:, 0], solved[:, 1]
         left = right - gram[:, own] @ step  # minus half of the slopes of chi² after the step
         pushed = self.held * left
@@ -202,7 +202,7 @@ class Ray:
             return
         if self.other is not None and self.other.is_asking and not self.other._nodes:
             return  # which helps
-        places, terms = _divided(self._known)
+        places, terms = _divided(self._nodes_of_both)
         worst, at = 0.0, 0.0
         for wanted in self.wanted:
             if self._at_bound < wanted:
@@ -226,12 +226,12 @@ class Ray:
 
     def _ends(self, places: Sequence[float], terms: Sequence[float]) -> list[float]:
         """The distance of each end, and that of the bound where it comes before."""
-        ends = [self._end(places, terms, one) for one in self.wanted if self._at_bound >= one]
-        found = [one for one in ends if one is not None]
-        return found + [self.room] * (len(self.wanted) - len(found))
+        ends = [self._end(places, terms, level) for level in self.wanted if self._at_bound >= level]
+        reached = [end for end in ends if end is not None]
+        return reached + [self.room] * (len(self.wanted) - len(reached))
 
     @property
-    def _known(self) -> list[Node]:
+    def _nodes_of_both(self) -> list[Node]:
         """The nodes, and the furthest one of the other side at a negative distance."""
         if self.other is None or self.other.is_lost or not self.other._nodes:
             return self._nodes

@@ -88,8 +88,8 @@ class MC:
             raise FitError(
                 "ntemps must be 1: emcee no longer samples at several temperatures; leave it out"
             )
-        given = [s for s in (self.sigma_min, self.sigma_ini, self.sigma_max) if s is not None]
-        if any(not (math.isfinite(s) and s > 0) for s in given) or given != sorted(given):
+        sigmas = [s for s in (self.sigma_min, self.sigma_ini, self.sigma_max) if s is not None]
+        if any(not (math.isfinite(s) and s > 0) for s in sigmas) or sigmas != sorted(sigmas):
             raise FitError("sigma_min, sigma_ini and sigma_max are positive and in this order")
 
 
@@ -129,8 +129,8 @@ class MCMCResult:
         other names, its keys; and of the noise."""
         here = {**names, LNSIGMA: LNSIGMA}
         kept, followers = (
-            {name: one.index(full) for name, full in here.items() if full in one}
-            for one in (self.names, self.followers)
+            {name: own_names.index(full) for name, full in here.items() if full in own_names}
+            for own_names in (self.names, self.followers)
         )
         return replace(
             self,
@@ -167,8 +167,8 @@ class MCMCResult:
     def _quantiles(self, *levels: float) -> Array:
         """(n_levels, n) of the same; NaN for a follower that has no value at some samples."""
         with np.errstate(invalid="ignore"):  # between two that are infinite
-            found = np.quantile(self._all(), [_quantile(level) for level in levels], axis=0)
-        return np.asarray(found)
+            values = np.quantile(self._all(), [_quantile(level) for level in levels], axis=0)
+        return np.asarray(values)
 
     def _named(self, values: Array) -> dict[str, float]:
         return Named(dict(zip(self._all_names, values.tolist(), strict=True)))
@@ -204,12 +204,12 @@ class MCMCResult:
 
         Raises :class:`CallError` for levels that are not positive.
         """
-        given = np.atleast_1d(real_array("levels", levels)).astype(np.float64)
-        if given.ndim != 1 or not given.size or not (np.isfinite(given) & (given > 0)).all():
+        sigmas = np.atleast_1d(real_array("levels", levels)).astype(np.float64)
+        if sigmas.ndim != 1 or not sigmas.size or not (np.isfinite(sigmas) & (sigmas > 0)).all():
             raise CallError(
                 f"levels is {shortened(levels)}; give standard deviations such as [1, 2, 3]"
             )
-        rising = sorted(set(given.tolist()))
+        rising = sorted(set(sigmas.tolist()))
         every = [*(-level for level in reversed(rising)), 0.0, *rising]
         columns: dict[str, object] = {"par[v]/sigma[>]": list(self._all_names)}
         for level, values in zip(every, self._quantiles(*every), strict=True):
