@@ -82,7 +82,7 @@ class Amplitudes(Suggesting):
     @property
     def known(self) -> dict[str, Array]:
         """Name → (n,) the values, NaN where they are not known."""
-        return {n: np.where(self.unknown[n], np.nan, one) for n, one in self.values.items()}
+        return {n: np.where(self.unknown[n], np.nan, values) for n, values in self.values.items()}
 
     def __getitem__(self, name: str) -> Array:
         if name not in self.values:
@@ -129,9 +129,11 @@ class Amplitudes(Suggesting):
         return self._scheme(scheme, "eas").eas()
 
     def _scheme(self, name: str, asked: str) -> Kinetics:
-        known = list(self.kinetics)
-        if not known:
-            decays = [one for one in self.names if one.startswith("expFun")]
+        schemes = list(self.kinetics)
+        if not schemes:
+            decays = [
+                name_of_free for name_of_free in self.names if name_of_free.startswith("expFun")
+            ]
             of_decays = (
                 "of independent decays the free amplitudes are the decay-associated spectra, "
                 f"result.amplitudes[{(decays or self.names)[0]!r}]; for states "
@@ -140,15 +142,15 @@ class Amplitudes(Suggesting):
                 f"no kinetic scheme has free spectra, which {asked}() needs; "
                 f"{of_decays if self.axis == 'energy' else ''}write one in the section kinetics"
             )
-        if not name and len(known) > 1:
+        if not name and len(schemes) > 1:
             raise FitError(
-                f"there are the schemes {', '.join(known)}; say which: scheme={known[0]!r}"
+                f"there are the schemes {', '.join(schemes)}; say which: scheme={schemes[0]!r}"
             )
-        if name and name not in known:
+        if name and name not in schemes:
             raise FitError(
-                f"no scheme {name!r}{suggest(name, known)}; there are {', '.join(known)}"
+                f"no scheme {name!r}{suggest(name, schemes)}; there are {', '.join(schemes)}"
             )
-        return self.kinetics[name or known[0]]
+        return self.kinetics[name or schemes[0]]
 
     def to_xarray(self) -> xarray.Dataset:
         """An ``xarray.Dataset``: value and stderr along (amplitude, energy or time). `basis` is
@@ -197,10 +199,10 @@ class Solution(NamedTuple):
 
 def solution_of(problem: FreePart, ending: Ending) -> Solution:
     """That of a fit of a `problem`."""
-    given = ending.theta, problem.fixed
-    determined, inverse, slopes = problem.executor.follow(*given)
+    point = ending.theta, problem.fixed
+    determined, inverse, slopes = problem.executor.follow(*point)
     follow = determined, ending.variance * inverse, slopes
-    return Solution(problem.executor.solve(*given), *follow, *ending.determined())
+    return Solution(problem.executor.solve(*point), *follow, *ending.determined())
 
 
 def amplitudes_of(problem: FreePart, ending: Ending) -> Amplitudes:
@@ -245,25 +247,25 @@ def _kinetics(
     designer, gather = problem.executor.designer, problem.executor.gather
     solved, covariance = solution.solved, solution.covariance
     names = list(designer.free)
-    known = solution.determined[:, :, np.newaxis]
-    mixed = np.where(known, -solution.slopes @ covariance, np.nan)
-    found: dict[str, Kinetics] = {}
+    determined = solution.determined[:, :, np.newaxis]
+    mixed = np.where(determined, -solution.slopes @ covariance, np.nan)
+    kinetics: dict[str, Kinetics] = {}
     for scheme, states in schemes_in(designer.model.components):
         free = {state_name(c): c.parameters[0].name for c in states if c.parameters[0].free}
-        pars = {par.argument: par.name for one in states for par in one.parameters[1:]}
+        pars = {par.argument: par.name for state in states for par in state.parameters[1:]}
         at = designer.values_at(theta, problem.fixed or {})
         place = [names.index(name) for name in free.values()]
-        slopes = {one: np.zeros(solved.theta.size) for one in scheme.parameters}
-        for one in scheme.parameters:
-            for where, slope in at[pars[one]][1].items():
-                slopes[one][gather[where]] = float(np.mean(slope))
+        slopes = {parameter: np.zeros(solved.theta.size) for parameter in scheme.parameters}
+        for parameter in scheme.parameters:
+            for where, slope in at[pars[parameter]][1].items():
+                slopes[parameter][gather[where]] = float(np.mean(slope))
         name = scheme_name(states[0])
-        if name in found:
+        if name in kinetics:
             name = states[0].name
-        found[name] = Kinetics(
+        kinetics[name] = Kinetics(
             scheme,
             free,
-            {one: float(np.mean(at[pars[one]][0])) for one in scheme.parameters},
+            {parameter: float(np.mean(at[pars[parameter]][0])) for parameter in scheme.parameters},
             slopes,
             designer.along,
             solved.amplitudes[:, place],
@@ -273,7 +275,7 @@ def _kinetics(
             hidden[place],
             np.any(gaps[:, place], axis=1),
         )
-    return found
+    return kinetics
 
 
 def _moved(solution: Solution) -> npt.NDArray[np.bool_]:
@@ -287,9 +289,9 @@ def _moved(solution: Solution) -> npt.NDArray[np.bool_]:
 def _covariances(solution: Solution) -> Array:
     """(n_groups, n_basis, n_basis), NaN for amplitudes that are held or not determined."""
     on, slopes = solution.determined, solution.slopes
-    known = on[:, :, np.newaxis] & on[:, np.newaxis]
+    both = on[:, :, np.newaxis] & on[:, np.newaxis]
     spread = solution.inverse + slopes @ solution.covariance @ slopes.transpose(0, 2, 1)
-    return np.where(known, spread, np.nan)
+    return np.where(both, spread, np.nan)
 
 
 def open_fit(

@@ -60,13 +60,13 @@ class FreePart(FitPart):
         """(n, n_amplitudes) where an amplitude is not known: there are no data, or they do not
         determine it. One that a range or a bound holds at 0 is known where there are data."""
         designer, empty = self.executor.designer, self.without_data
-        found = np.empty_like(determined)
+        flags = np.empty_like(determined)
         for k, name in enumerate(designer.free):
             free = self.model.parameters[name].free
             assert free is not None
             held = ~allowed(free, designer.along) | free.positive
-            found[:, k] = ~determined[:, k] & (empty | ~held)
-        return found
+            flags[:, k] = ~determined[:, k] & (empty | ~held)
+        return flags
 
     @cached_property
     def parameters(self) -> Mapping[str, Par]:
@@ -106,15 +106,15 @@ class FreePart(FitPart):
         """The model over the window. Over the whole axes it is NaN where there are no data to
         solve for amplitudes: outside of the window, along the axis of these."""
         need_same(self)  # which the amplitudes are solved from
-        found = np.asarray(self.executor.run(theta, self.fixed))
+        fit = np.asarray(self.executor.run(theta, self.fixed))
         if not whole:
-            return found
+            return fit
         measured, model = self.measurement, self.model
         assert model.time is not None
         assert model.energy is not None
         everywhere = np.full((model.time.size, model.energy.size), np.nan)
         rows = slice_of(measured.rows)
-        everywhere[rows, slice_of(measured.columns)] = found
+        everywhere[rows, slice_of(measured.columns)] = fit
         return everywhere
 
     def explain(self, theta: Array) -> str:
@@ -131,7 +131,7 @@ class FreePart(FitPart):
 
 
 def part_of(
-    given: Part,
+    part: Part,
     backend: str,
     executor: Executor | None = None,
     checksum: int | None = None,
@@ -139,12 +139,12 @@ def part_of(
     lays_out: bool = False,
 ) -> FitPart:
     """The part of a fit, with or without free amplitudes."""
-    compiled, measurement, _ = given
+    compiled, measurement, _ = part
     if compiled.outline is None or not compiled.outline.has_free:
-        return FitPart(given, backend, executor, checksum, lays_out=lays_out)
+        return FitPart(part, backend, executor, checksum, lays_out=lays_out)
     if measurement.data is not None and np.ndim(measurement.data) != 2:
         raise FitError(
             f"{compiled.model.name}: amplitudes that are free need data of times and energies, not "
             f"{np.ndim(measurement.data)}D data"
         )
-    return FreePart(given, backend, executor, checksum)
+    return FreePart(part, backend, executor, checksum)

@@ -36,7 +36,7 @@ def predict_amplitudes(
     """
     executor = problem.executor
     axis = executor.designer.axis
-    fixed, given = (energy, time) if axis == "energy" else (time, energy)
+    fixed, wanted = (energy, time) if axis == "energy" else (time, energy)
     if fixed is not None:
         raise DataError(
             f"{problem.label}: amplitudes are free along {axis} and known where the data are; "
@@ -45,8 +45,8 @@ def predict_amplitudes(
     with executor.lock:
         solution = solution_of(problem, ending)
         design, x = solution.solved.design, executor.designer.x
-        if given is not None:
-            design, x = executor.elsewhere(ending.theta, problem.fixed, given)
+        if wanted is not None:
+            design, x = executor.elsewhere(ending.theta, problem.fixed, wanted)
         value = executor.groups_of(design.model(solution.solved.amplitudes))
         error = executor.groups_of(_errors(design, solution))
     along = executor.designer.along
@@ -57,7 +57,7 @@ def predict_amplitudes(
 def _errors(design: Design, solution: Solution) -> Array:
     """(n_groups, n_x) standard errors."""
     amplitudes, covariance = solution.solved.amplitudes, solution.covariance
-    found = np.zeros((len(amplitudes), design.basis.shape[-1]))
+    errors = np.zeros((len(amplitudes), design.basis.shape[-1]))
     changes = [design.change(amplitudes, k) for k in range(len(covariance))]
     for group, own in enumerate(solution.inverse):
         basis = design.basis[:, group % design.basis.shape[1]].T
@@ -65,8 +65,8 @@ def _errors(design: Design, solution: Solution) -> Array:
         rows = rows - basis @ solution.slopes[group]
         spread = np.einsum("xi,ij,xj->x", rows, covariance, rows)
         spread += np.einsum("xi,ij,xj->x", basis, own, basis)
-        found[group] = np.sqrt(np.maximum(spread, 0.0))
-    return found
+        errors[group] = np.sqrt(np.maximum(spread, 0.0))
+    return errors
 
 
 def amplitude_components(problem: FreePart, theta: Array, linear: Amplitudes) -> dict[str, Array]:
@@ -77,7 +77,7 @@ def amplitude_components(problem: FreePart, theta: Array, linear: Amplitudes) ->
     Raises :class:`FitError` where one reads the spectrum of the others.
     """
     components = problem.model.components
-    reader = next((one.name for one in components if one.op.spectrum_fed), None)
+    reader = next((component.name for component in components if component.op.spectrum_fed), None)
     if reader is not None:
         raise FitError(
             f"{problem.label}: {reader} reads the lines whose amplitudes are free, and is solved "
@@ -87,7 +87,7 @@ def amplitude_components(problem: FreePart, theta: Array, linear: Amplitudes) ->
     executor = problem.executor
     rest = executor.designer.rest_at(np.asarray(theta, np.float64), problem.fixed or {})
     full = (len(linear.along), len(linear.x))
-    found: dict[str, Array] = {}
+    curves: dict[str, Array] = {}
     for component in components:
         parts = [rest[component.name]] if component.name in rest else []
         for par in component.parameters:
@@ -95,5 +95,5 @@ def amplitude_components(problem: FreePart, theta: Array, linear: Amplitudes) ->
                 parts.append(linear[par.name][:, np.newaxis] * linear.basis[par.name])
         if parts:
             total = sum(parts, np.zeros(full))
-            found[component.name] = executor.groups_of(total)
-    return found
+            curves[component.name] = executor.groups_of(total)
+    return curves

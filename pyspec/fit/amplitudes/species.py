@@ -186,22 +186,22 @@ class Kinetics:
 def sequence(rates: Array) -> Array:
     """(n, n) the share of each exponential in each state of a sequence, 1 at first."""
     n = rates.size
-    found = np.zeros((n, n))
+    shares = np.zeros((n, n))
     for k in range(n):
         for j in range(k + 1):
             others = np.delete(rates[: k + 1], j)
-            found[k, j] = np.prod(rates[:k]) / np.prod(others - rates[j])
-    return found
+            shares[k, j] = np.prod(rates[:k]) / np.prod(others - rates[j])
+    return shares
 
 
 def _refuse_oscillations(roots: npt.NDArray[np.inexact], kind: str) -> None:
     """Of a circle two eigenvalues may be a complex pair: a damped oscillation."""
     turning = np.abs(roots.imag) > APART * np.abs(roots.real)
     if np.any(turning):
-        one = roots[np.argmax(turning)]
+        root = roots[np.argmax(turning)]
         raise FitError(
             f"{kind}: the populations of this scheme oscillate, with the angular frequency "
-            f"{abs(one.imag):.6g} and the damping {-one.real:.6g}, and are no sum of decays; the "
+            f"{abs(root.imag):.6g} and the damping {-root.real:.6g}, and are no sum of decays; the "
             "spectra of the states are there: sas()"
         )
 

@@ -38,7 +38,7 @@ def beside(
 
     Where onsets are curves over the energy the parameters are those of least squares.
     """
-    laws = [_arguments(one) for one in designer.model.components]
+    laws = [_arguments(component) for component in designer.model.components]
     artifact = next((own for name, own, is_free in laws if name in OF_ARTIFACT and is_free), None)
     if artifact is None:
         return []
@@ -48,13 +48,13 @@ def beside(
     n = max(width.size, *(np.size(at[name][0]) for name in onsets))
     moved = _slopes(at, onsets, n, theta.size)
     shift = _step(moved, SHIFT * width)
-    found = [theta - shift, theta + shift]
+    starts = [theta - shift, theta + shift]
     if not alone:
         ends = np.linspace(-1.0, 1.0, n) if n > 1 else np.zeros(1)
         turn = _step(moved, TURN * width * ends)
         wider = _step(_slopes(at, [artifact["SD"]], n, theta.size), WIDER * width)
-        found += [theta - turn, theta + turn, theta + wider]
-    return [start for start in found if (start != theta).any()]
+        starts += [theta - turn, theta + turn, theta + wider]
+    return [start for start in starts if (start != theta).any()]
 
 
 def _slopes(at: Mapping[str, Valued], names: Sequence[str], n_energy: int, n_theta: int) -> Array:

@@ -223,9 +223,9 @@ class Batch(ABC, Generic[Fit]):
         parts = [range(k, min(k + size, n)) for k in range(0, n, size)]
         left: list[range] = []
         calls = ((_run, (self.part(numbers),)) for numbers in parts)
-        for k, found, error in run_tasks(pool, calls, hold, self.stop):
+        for k, outcome, error in run_tasks(pool, calls, hold, self.stop):
             if error is None:
-                fits.take(parts[k][0], *found)
+                fits.take(parts[k][0], *outcome)
                 tell(parts[k])
             elif isinstance(error, LostError):
                 left.append(parts[k])
@@ -250,18 +250,18 @@ class Batch(ABC, Generic[Fit]):
 
     # what C made
 
-    def said(self, number: int, solved: Solved, place: int) -> str:
+    def message_of(self, number: int, solved: Solved, place: int) -> str:
         """The message of a fit that C made."""
         if solved.moved or solved.is_lost[place]:  # which of them, and to where
             return self.result_of(number, solved, place).message
-        said = end_said("converged", float(solved.fitted["reached"][place]))
-        return f"{said}. {bounds_said(solved.sides(place))}".strip(". ") + "."
+        ending = end_said("converged", float(solved.fitted["reached"][place]))
+        return f"{ending}. {bounds_said(solved.sides(place))}".strip(". ") + "."
 
-    def columns(self, what: str, solved: Solved, made: Ints) -> Mapping[str, Any]:
+    def columns(self, field: str, solved: Solved, made: Ints) -> Mapping[str, Any]:
         """Name → "values", "stderr" or "start" of fits that C made, at these places."""
         template = self.template()
         assert template is not None
-        return solved.columns(what, made, template[0].followers)
+        return solved.columns(field, made, template[0].followers)
 
 
 class Made(Table[Fit]):
@@ -310,10 +310,10 @@ class Made(Table[Fit]):
     @property
     def evaluated_alone(self) -> float:
         """The share of evaluations in C that were of one fit alone, not of several side by side."""
-        side, one = (0, 0) if self.solved is None else self.solved.evaluations.tolist()
-        return one / (side + one) if side + one else float("nan")
+        side, alone = (0, 0) if self.solved is None else self.solved.evaluations.tolist()
+        return alone / (side + alone) if side + alone else float("nan")
 
-    def _made(self, k: int) -> Fit:
+    def _fit_at(self, k: int) -> Fit:
         if k in self.others:
             return self.others[k]
         if self.solved is not None and self.solved.made_of(slice(k, k + 1))[0]:
@@ -324,42 +324,44 @@ class Made(Table[Fit]):
         """The fits that are no rows of arrays."""
         return ((k, self._at(k)) for k in np.flatnonzero(~made).tolist())
 
-    def texts(self, what: str) -> list[str]:
+    def texts(self, field: str) -> list[str]:
         """As of :meth:`Table.texts`."""
-        made, found = self.made, ["converged"] * self.n
+        made, entries = self.made, ["converged"] * self.n
         if self.solved is not None:
             is_lost = self.solved.is_lost
-            for k in np.flatnonzero(made & is_lost if what == "status" else made).tolist():
-                found[k] = (
-                    "undetermined" if what == "status" else self.batch.said(k, self.solved, k)
+            for k in np.flatnonzero(made & is_lost if field == "status" else made).tolist():
+                entries[k] = (
+                    "undetermined"
+                    if field == "status"
+                    else self.batch.message_of(k, self.solved, k)
                 )
         for k, fit in self._objects_of(made):
-            found[k] = getattr(fit, what)
-        return found
+            entries[k] = getattr(fit, field)
+        return entries
 
-    def numbers(self, what: str) -> Array:
+    def numbers(self, field: str) -> Array:
         """As of :meth:`Table.numbers`."""
-        found, made = np.full(self.n, np.nan), self.made
+        column, made = np.full(self.n, np.nan), self.made
         if self.solved is not None:
-            found[made] = self.solved.numbers_of(what, made)
+            column[made] = self.solved.numbers_of(field, made)
         for k, fit in self._objects_of(made):
             if fit.facts is not None:
-                found[k] = getattr(fit.facts, what)
-        return found
+                column[k] = getattr(fit.facts, field)
+        return column
 
-    def columns(self, what: str, names: Sequence[str]) -> Array:
+    def columns(self, field: str, names: Sequence[str]) -> Array:
         """As of :meth:`Table.columns`."""
         table, made = np.full((len(names), self.n), np.nan), self.made
         places, solved = np.flatnonzero(made), self.solved
         for begin in range(0, len(places), AT_A_TIME):
             own = places[begin : begin + AT_A_TIME]
-            known = self.batch.columns(what, solved, own)  # type: ignore[arg-type]
+            by_name_of_c = self.batch.columns(field, solved, own)  # type: ignore[arg-type]
             for name, row in zip(names, table, strict=True):
-                if name in known:
-                    row[own] = known[name]
+                if name in by_name_of_c:
+                    row[own] = by_name_of_c[name]
         for k, fit in self._objects_of(made):
             if fit.facts is not None:
-                by_name: Mapping[str, Any] = getattr(fit.facts, what)
+                by_name: Mapping[str, Any] = getattr(fit.facts, field)
                 table[:, k] = np.array([*map(by_name.get, names)], np.float64)  # None is NaN
         return table
 

@@ -58,8 +58,10 @@ class Cases:
         """As of :meth:`Measured.arrays`."""
         if len(self.measured) == len(self):
             return self.measured.arrays(places, like, n_threads)
-        (one, able), n = self.measured.arrays(range(1), like, 1), len(places)
-        rows = (None if a is None else np.broadcast_to(a[0], (n, *a.shape[1:])) for a in one)
+        (arrays_of_one, able), n = self.measured.arrays(range(1), like, 1), len(places)
+        rows = (
+            None if a is None else np.broadcast_to(a[0], (n, *a.shape[1:])) for a in arrays_of_one
+        )
         return Arrays(*rows), np.repeat(able, n)  # type: ignore[arg-type]
 
     def part(self, own: slice) -> Cases:
@@ -72,17 +74,23 @@ class Listed(tuple[Measurement, ...]):
     """Measurements that were made one by one."""
 
     def __getitem__(self, key: Any) -> Any:
-        found = super().__getitem__(key)
-        return Listed(found) if isinstance(key, slice) else found
+        cut = super().__getitem__(key)
+        return Listed(cut) if isinstance(key, slice) else cut
 
     def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
         """As of :meth:`Measured.arrays`. Series may differ from `like` only in their data: C sums
         them in other ways if weights are constant along an axis."""
         assert like.data is not None
-        given, same, shape = list(self[places.start : places.stop]), _SAME(like), like.data.shape
+        measurements, same, shape = (
+            list(self[places.start : places.stop]),
+            _SAME(like),
+            like.data.shape,
+        )
         able = [
-            type(one.data) is np.ndarray and one.data.shape == shape and _SAME(one) == same
-            for one in given
+            type(measurement.data) is np.ndarray
+            and measurement.data.shape == shape
+            and _SAME(measurement) == same
+            for measurement in measurements
         ]
         differ = [
             name
@@ -90,22 +98,30 @@ class Listed(tuple[Measurement, ...]):
             if any(
                 map(
                     is_not,
-                    map(attrgetter(name), compress(given, able)),
+                    map(attrgetter(name), compress(measurements, able)),
                     repeat(getattr(like, name)),
                 )
             )
         ]
         if differ:
             able = [
-                is_alike and _have_arrays(one, like, differ)
-                for one, is_alike in zip(given, able, strict=True)
+                is_alike and _have_arrays(measurement, like, differ)
+                for measurement, is_alike in zip(measurements, able, strict=True)
             ]
-        rows = given
+        rows = measurements
         if not all(able):
-            rows = [one if is_able else like for one, is_able in zip(given, able, strict=True)]
-        joined = np.concatenate([one.data for one in rows], dtype=np.float64, casting="unsafe")
+            rows = [
+                measurement if is_able else like
+                for measurement, is_able in zip(measurements, able, strict=True)
+            ]
+        joined = np.concatenate(
+            [measurement.data for measurement in rows], dtype=np.float64, casting="unsafe"
+        )
         data, differ = joined.reshape(len(rows), *shape), differ if any(able) else []
-        beside = {name: _spread([getattr(one, name) for one in rows], data) for name in differ}
+        beside = {
+            name: _spread([getattr(measurement, name) for measurement in rows], data)
+            for name in differ
+        }
         return Arrays(data, **beside), np.array(able)
 
     def checksums(self, places: range) -> None:
@@ -116,10 +132,10 @@ class Listed(tuple[Measurement, ...]):
 _SAME = attrgetter("rows", "columns", "loss", "loss_scale", "energy_step", "ends")
 
 
-def _have_arrays(one: Measurement, like: Measurement, names: Sequence[str]) -> bool:
+def _have_arrays(measurement: Measurement, like: Measurement, names: Sequence[str]) -> bool:
     """Whether these of two measurements differ only in their values."""
     assert like.data is not None
-    pairs = [(getattr(one, name), getattr(like, name)) for name in names]
+    pairs = [(getattr(measurement, name), getattr(like, name)) for name in names]
     return not pairs or (
         like.data.ndim == 1
         and all(type(a) is type(b) is np.ndarray and a.shape == b.shape for a, b in pairs)
@@ -154,7 +170,7 @@ class Rows:
         if weight is not None:
             weight = np.broadcast_to(weight, self._data.shape)
         arrays = self._data, weight, series.keep
-        return tuple(None if one is None else one[own.start : own.stop] for one in arrays)
+        return tuple(None if array is None else array[own.start : own.stop] for array in arrays)
 
     def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
         """As of :meth:`Measured.arrays`."""

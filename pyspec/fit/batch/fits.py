@@ -25,7 +25,7 @@ STATUS = ("converged", "undetermined", "stopped", "interrupted", "failed", "not 
 def states_of(status: Iterable[str]) -> str:
     """How many fits ended how: "39 converged, 1 failed"."""
     counts = Counter(status)
-    return ", ".join(f"{counts[one]} {one}" for one in STATUS if counts[one])
+    return ", ".join(f"{counts[state]} {state}" for state in STATUS if counts[state])
 
 
 class Ended(Protocol):
@@ -84,10 +84,10 @@ class Table(Sequence[Fit], ABC):
 
     def changed(self, change: Callable[[Fit], Fit]) -> Self:
         """The same fits, to each of which something is done when it is asked for."""
-        found, before = copy.copy(self), self._change
-        found._change = change if before is None else lambda one: change(before(one))
-        found._objects = {}
-        return found
+        copied, before = copy.copy(self), self._change
+        copied._change = change if before is None else lambda fit: change(before(fit))
+        copied._objects = {}
+        return copied
 
     def __len__(self) -> int:
         return self.n
@@ -102,24 +102,24 @@ class Table(Sequence[Fit], ABC):
 
     def _at(self, k: int) -> Fit:
         if k not in self._objects:
-            one = self._made(k)
-            self._objects[k] = one if self._change is None else self._change(one)
+            fit = self._fit_at(k)
+            self._objects[k] = fit if self._change is None else self._change(fit)
         return self._objects[k]
 
     @abstractmethod
-    def _made(self, k: int) -> Fit:
+    def _fit_at(self, k: int) -> Fit:
         """Makes the k-th."""
 
     @abstractmethod
-    def texts(self, what: str) -> list[str]:
+    def texts(self, field: str) -> list[str]:
         """(n,) "status" or "message"."""
 
     @abstractmethod
-    def numbers(self, what: str) -> Array:
+    def numbers(self, field: str) -> Array:
         """(n,) "chisqr", "redchi" or "nfev", NaN where there is none."""
 
     @abstractmethod
-    def columns(self, what: str, names: Sequence[str]) -> Array:
+    def columns(self, field: str, names: Sequence[str]) -> Array:
         """(n_names, n) "values", "stderr" or "start", NaN where there are none."""
 
 
@@ -167,7 +167,7 @@ class Fits(Sequence[Fit], Suggesting):
     @property
     def success(self) -> npt.NDArray[np.bool_]:
         """(n,) which fits converged; ``success.all()``."""
-        return np.array([one == "converged" for one in self.status], dtype=bool)
+        return np.array([state == "converged" for state in self.status], dtype=bool)
 
     @property
     def values(self) -> dict[str, Array]:
@@ -189,17 +189,17 @@ class Fits(Sequence[Fit], Suggesting):
         """(n,) chi², NaN where there is none."""
         return self.fits.numbers("chisqr")
 
-    def _columns(self, what: str) -> dict[str, Array]:
-        return Named(zip(self.names, self.fits.columns(what, self.names), strict=True))
+    def _columns(self, field: str) -> dict[str, Array]:
+        return Named(zip(self.names, self.fits.columns(field, self.names), strict=True))
 
-    def _known(self, name: str) -> str:
+    def _checked_name(self, name: str) -> str:
         """The name of a parameter. Raises :class:`FitError` for one that is none."""
         if name not in self.names:
             raise FitError(f"no parameter {name!r}{meant(name, self.names)}")
         return name
 
-    def _head_of(self, what: str) -> str:
+    def _head_of(self, subject: str) -> str:
         """How many fits of what ended how, in what time."""
         taken = f"{self.seconds:.3g} s " if np.isfinite(self.seconds) else ""
         alone = f", {self.fits.n_alone} of them one by one" if self.fits.n_alone else ""
-        return f"{len(self)} {what}: {states_of(self.status)}; {taken}on {self.backend}{alone}"
+        return f"{len(self)} {subject}: {states_of(self.status)}; {taken}on {self.backend}{alone}"

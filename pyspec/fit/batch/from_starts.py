@@ -62,7 +62,7 @@ class Starts(Batch[Ended]):
         return {**super().__getstate__(), "progress": None, "best": None}
 
     def is_empty(self, fits: Made[Ended]) -> bool:
-        return all(one.result is None for one in fits.others.values())
+        return all(ended.result is None for ended in fits.others.values())
 
     def case(
         self, number: int, checksum: int | None = None
@@ -75,12 +75,12 @@ class Starts(Batch[Ended]):
             result = self._fit(problem, start)
         except FitError as error:
             return Ended.failed(start, error)
-        found = Ended.of(result)
-        if found.is_better(self.best):
+        ended = Ended.of(result)
+        if ended.is_better(self.best):
             if self.best is not None:
                 self.best.result = None
-            self.best, found.result = found, result
-        return found
+            self.best, ended.result = ended, result
+        return ended
 
     def _fit(
         self,
@@ -103,7 +103,7 @@ class Starts(Batch[Ended]):
             for row in (solved.start, solved.theta)
         )
         chisqr, success = float(own["chisqr"]), not solved.is_lost[place]
-        ended = Start(start, values, chisqr, success, self.said(number, solved, place))
+        ended = Start(start, values, chisqr, success, self.message_of(number, solved, place))
         variance = chisqr / int(solved.n_free[place]) if solved.is_scaled else 1.0
         return Ended.at(ended, variance, self.problem.data_square, int(own["nfev"]))
 
@@ -144,10 +144,10 @@ def best_from_starts(
     def tell(numbers: range) -> None:
         nonlocal nfev, low
         for k in numbers if pool is not None else ():
-            one = fits[k]
-            nfev += one.nfev
-            low = min(low, one.start.chisqr) if one.error is None else low
-            reporter.update(nfev, one.start.chisqr, low)
+            fit = fits[k]
+            nfev += fit.nfev
+            low = min(low, fit.start.chisqr) if fit.error is None else low
+            reporter.update(nfev, fit.start.chisqr, low)
 
     try:
         interrupted, gone = batch.make_all(fits, pool, hold, tell)
@@ -155,8 +155,8 @@ def best_from_starts(
         reporter.close()
     made, best = fits.made, -1
     ended = {k: fits[k] for k in range(n_starts) if made[k] or k in fits.others}
-    for k, one in ended.items():
-        if (one.result is not None or not interrupted) and one.is_better(ended.get(best)):
+    for k, fit in ended.items():
+        if (fit.result is not None or not interrupted) and fit.is_better(ended.get(best)):
             best = k
     if best < 0:
         raise first_error([*ended.values()])

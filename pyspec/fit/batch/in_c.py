@@ -69,8 +69,8 @@ class InC:
         self.problem = view("pyspec_problem", self.laid.words)
         check(compiled.packed, compiled.plan.name, address(self.problem))
         names = compiled.names
-        known = compiled.model, compiled.parameters, names
-        self.start = compiled.start or start_parameters(*known)
+        model_and_parameters = compiled.model, compiled.parameters, names
+        self.start = compiled.start or start_parameters(*model_and_parameters)
         #: Whether the data have a part in where the fits begin.
         self.starts_by_data = bool(self.start.moved) and compiled.start is None
         #: Whether parameters may move jumps at other fixed values.
@@ -87,7 +87,7 @@ class InC:
         )
         #: Places of the parameters that the model is linear in, and natural sizes of all.
         self.linear = [names.index(name) for name in compiled.linear]
-        of_data = compiled.start or start_parameters(*known, {}, read.glimpse)
+        of_data = compiled.start or start_parameters(*model_and_parameters, {}, read.glimpse)
         self.sizes = np.array(of_data.units, np.float64)
 
     @classmethod
@@ -148,8 +148,8 @@ class InC:
         own = slice(begin, begin + len(places))
         arrays, alike = self.cases.arrays(places, self.like, slots.n_threads)
         able = alike & self._starts(places) & self._is_read(arrays)
-        if (found := self.cases.measured.checksums(places)) is not None:
-            solved.checksums[own] = found
+        if (checksums := self.cases.measured.checksums(places)) is not None:
+            solved.checksums[own] = checksums
         many = self._many(arrays, places, slots)
         done, budget = 0, max(1, int(PATIENCE / (self.layout.size * SECONDS)))
         while done < len(places):
@@ -164,8 +164,8 @@ class InC:
             while done < last:
                 check()
                 start = time.perf_counter()
-                given = address(many), None if team is None else team.address, budget
-                status = LIBRARY.pyspec_fit_many(*given)
+                args = address(many), None if team is None else team.address, budget
+                status = LIBRARY.pyspec_fit_many(*args)
                 if status < 0:
                     raise_status(-status, "many fits")
                 seconds = time.perf_counter() - start
@@ -193,19 +193,19 @@ class InC:
     def _many(self, arrays: Arrays, places: range, slots: _Slots) -> npt.NDArray[np.void]:
         """The structure of C for these cases."""
         solved, begin, problem = self.solved, places[0], self.problem
-        given: dict[str, Any] = slots.given
+        fields: dict[str, Any] = slots.fields
         for name in Arrays._fields:
             array = getattr(arrays, name)
-            given[name] = int(problem[name][0])
+            fields[name] = int(problem[name][0])
             if array is not None:
-                given |= {name: address(array), f"{name}_case": array.strides[0]}
+                fields |= {name: address(array), f"{name}_case": array.strides[0]}
         for name in ("fixed", "start"):
             array = getattr(solved, name)[begin:]
-            given |= {name: address(array) if array.size else 0, f"{name}_case": array.strides[0]}
-        given |= {"is_scaled": int(solved.is_scaled), "sizes": address(self.sizes)}
-        given["fitted"] = address(solved.fitted[begin:])
-        given["numbers"] = address(solved.numbers[begin:])
-        return record("pyspec_many", given)
+            fields |= {name: address(array) if array.size else 0, f"{name}_case": array.strides[0]}
+        fields |= {"is_scaled": int(solved.is_scaled), "sizes": address(self.sizes)}
+        fields["fitted"] = address(solved.fitted[begin:])
+        fields["numbers"] = address(solved.numbers[begin:])
+        return record("pyspec_many", fields)
 
     def _starts(self, places: range) -> npt.NDArray[np.bool_]:
         """Writes where cases begin; which of them begin where C may."""
@@ -222,11 +222,11 @@ class InC:
         free = -math.inf, math.inf
         columns |= {name: (solved.fixed, k, free) for k, name in enumerate(solved.fixed_names)}
         for place in places:
-            given = cases.given(place)
+            values = cases.given(place)
             if self.starts_by_data:
-                able[place - places[0]] = self._start_by_data(place, given)
+                able[place - places[0]] = self._start_by_data(place, values)
                 continue
-            for name, value in given.items():
+            for name, value in values.items():
                 if name not in columns:  # of a quantity that takes no part
                     continue
                 array, k, (low, high) = columns[name]
@@ -236,13 +236,17 @@ class InC:
                     able[place - places[0]] = False
         return able
 
-    def _start_by_data(self, place: int, given: Mapping[str, float]) -> bool:
+    def _start_by_data(self, place: int, values: Mapping[str, float]) -> bool:
         """The same of one case whose data have a part in it."""
         solved = self.solved
         try:
             glimpse = self.cases.measurement(place).glimpse
-            known = self.compiled.model, self.compiled.parameters, self.compiled.names
-            start = start_parameters(*known, given, glimpse)
+            model_and_parameters = (
+                self.compiled.model,
+                self.compiled.parameters,
+                self.compiled.names,
+            )
+            start = start_parameters(*model_and_parameters, values, glimpse)
         except PyspecError:
             return False
         solved.start[place] = start.theta
@@ -268,7 +272,7 @@ class _Slots:
         self.structs = np.zeros(n_slots, DTYPES["pyspec_slot"])
         self.structs["at"] = -1
         laid = [job.laid, *(job.layout.take(job.arrays) for _ in range(n - 1))]
-        self.structs["part"] = np.repeat([one.address for one in laid], in_group)
+        self.structs["part"] = np.repeat([laid_out.address for laid_out in laid], in_group)
         bounds = solved.lower, solved.upper
         solver = NativeSolver(solved.start[0], *bounds, 0, 0.0, most, job.tolerance)
         solvers, self.structs["solver"], self.structs["end"] = solver.copies(
@@ -281,17 +285,17 @@ class _Slots:
         self._kept = laid, solvers, searches
 
     @property
-    def given(self) -> dict[str, int]:
-        """What C is told of them."""
-        found = {"slots": address(self.structs), "n_slots": len(self.structs)}
+    def fields(self) -> dict[str, int]:
+        """The fields of C's structure that describe them."""
+        fields = {"slots": address(self.structs), "n_slots": len(self.structs)}
         if self.beside_size:
-            found |= {"beside": address(self.beside), "beside_size": self.beside_size}
-        return found
+            fields |= {"beside": address(self.beside), "beside_size": self.beside_size}
+        return fields
 
 
 def with_arrays(like: Measurement, arrays: Arrays, k: int) -> Measurement:
     """A measurement with the k-th of other arrays, which nobody looks at."""
-    one = object.__new__(type(like))
+    measurement = object.__new__(type(like))
     own = zip(Arrays._fields, arrays, strict=True)
-    one.__dict__.update({**vars(like), **{name: a[k] for name, a in own if a is not None}})
-    return one
+    measurement.__dict__.update({**vars(like), **{name: a[k] for name, a in own if a is not None}})
+    return measurement

@@ -72,7 +72,7 @@ class ModelBatch(Batch[Kind]):
         return compile_model(self.model)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: one for name, one in super().__getstate__().items() if name != "compiled"}
+        return {name: value for name, value in super().__getstate__().items() if name != "compiled"}
 
     def template(self) -> tuple[CompiledModel, Measurement, str] | None:
         return None if self.n_starts > 1 else (self.compiled, self.like, self.backend)
@@ -82,8 +82,8 @@ class ModelBatch(Batch[Kind]):
         can run here."""
         groups = [self.model.components]
         for par in self.model.parameters.values():
-            groups += [one.components for one in (par.dynamics, par.profile) if one is not None]
-        for component in (one for group in groups for one in group):
+            groups += [part.components for part in (par.dynamics, par.profile) if part is not None]
+        for component in (part for group in groups for part in group):
             op_of(component.function)
 
     def run(
@@ -133,10 +133,10 @@ class ModelBatch(Batch[Kind]):
         self, number: int, checksum: int | None = None
     ) -> tuple[FitProblem, Mapping[str, float]]:
         place = number - self.first
-        measurement, given = self.cases.measurement(place), self.cases.given(place)
-        names = self.compiled.model.fixed_names if given else ()
-        fixed = {name: value for name, value in given.items() if name in names}
-        free = {name: value for name, value in given.items() if name not in fixed}
+        measurement, values = self.cases.measurement(place), self.cases.given(place)
+        names = self.compiled.model.fixed_names if values else ()
+        fixed = {name: value for name, value in values.items() if name in names}
+        free = {name: value for name, value in values.items() if name not in fixed}
         problem = problem_of(
             self.compiled, measurement, self.backend, None, fixed or None, checksum=checksum
         )
@@ -147,8 +147,8 @@ class ModelBatch(Batch[Kind]):
             result = self.result(number)
         except (PyspecError, ArithmeticError, np.linalg.LinAlgError) as error:
             return self.kept(number, "failed", str(error), None)
-        said = state_of(result.success, result.without_effect)
-        status = {"converged": "converged", "NOT determined": "undetermined"}.get(said, "stopped")
+        state = state_of(result.success, result.without_effect)
+        status = {"converged": "converged", "NOT determined": "undetermined"}.get(state, "stopped")
         if result.interrupted:
             status = "interrupted"
         return self.kept(number, status, result.message, result)

@@ -40,13 +40,13 @@ def sums_at_points(problem: FitProblem, check: Callable[[], None]) -> Iterator[S
         def sums(theta: Array, form: str) -> Array:
             order = 1 if form == "value" else n + 1
             points = np.ascontiguousarray(theta, dtype=np.float64)
-            found = np.empty((len(points), triangle_size(order)))
+            triangles = np.empty((len(points), triangle_size(order)))
             for begin in range(0, len(points), most):
                 check()
-                own, out = points[begin : begin + most], found[begin:]
-                given = parts.address, parts.n, FORMS[form], order, parts.team, address(own), n
-                status = LIBRARY.pyspec_sum_points(*given, len(own), memory, address(out))
+                own, out = points[begin : begin + most], triangles[begin:]
+                args = parts.address, parts.n, FORMS[form], order, parts.team, address(own), n
+                status = LIBRARY.pyspec_sum_points(*args, len(own), memory, address(out))
                 raise_status(status, problem.label)
-            return found
+            return triangles
 
         yield sums

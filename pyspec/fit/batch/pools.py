@@ -134,7 +134,7 @@ class ClusterPool:
         """Whether a task was lost several times, or the cluster is gone."""
         return of_engine(error)
 
-    def sent(self, send: Callable[..., Any], *given: Any, **options: Any) -> Any:
+    def sent(self, send: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """The future that `send` gives; it carries its data, so that a worker that dies takes none
         along."""
         if self._client.status != "running":
@@ -142,7 +142,7 @@ class ClusterPool:
         import dask
 
         with dask.config.set({LARGE: "1 GB"}):
-            future = send(*given, **options)
+            future = send(*args, **options)
         self._running.add(future)
         return future
 
@@ -235,9 +235,9 @@ def run_tasks(
             hold.check()
             for future in pool.wait(list(pending)):
                 k, call, n = pending.pop(future)
-                why, found = _outcome(future)
+                why, returned = _outcome(future)
                 if why is None:
-                    yield k, found, None
+                    yield k, returned, None
                 elif not isinstance(why, Exception):
                     raise why
                 elif n < n_tries:

@@ -72,8 +72,8 @@ class Solved:
     def empty(self, n: int) -> Solved:
         """The same of so many fits, none of which is made."""
         bounds = self.lower, self.upper
-        given = self.names, self.fixed_names, bounds, self.is_scaled, self.needed, self.moved
-        return Solved(n, *given)
+        args = self.names, self.fixed_names, bounds, self.is_scaled, self.needed, self.moved
+        return Solved(n, *args)
 
     def take(self, begin: int, part: Solved) -> None:
         """Those of a part of the batch, from there on."""
@@ -90,11 +90,13 @@ class Solved:
 
     def made_of(self, places: slice) -> Bools:
         """The same of some of them."""
-        one = self.fitted[places]
-        found = ((one["end"] == _CONVERGED) | (one["end"] == _DEGENERATE)) & (
-            one["flags"] & ~(_AT_BOUND | _WEAK | _WIDE | _LOST) == _CERTAIN
+        fitted = self.fitted[places]
+        certain = ((fitted["end"] == _CONVERGED) | (fitted["end"] == _DEGENERATE)) & (
+            fitted["flags"] & ~(_AT_BOUND | _WEAK | _WIDE | _LOST) == _CERTAIN
         )
-        return np.asarray(found & (one["distance"] <= self.needed) & np.isfinite(one["chisqr"]))
+        return np.asarray(
+            certain & (fitted["distance"] <= self.needed) & np.isfinite(fitted["chisqr"])
+        )
 
     @property
     def is_lost(self) -> Bools:
@@ -116,52 +118,54 @@ class Solved:
         held by a bound, that have no effect, or whose error is wider than the interval of their
         bounds."""
         n = len(self.names)
-        found = self.numbers[places, 3 * n : (3 + n) * n].reshape(-1, n, n)
+        covariances = self.numbers[places, 3 * n : (3 + n) * n].reshape(-1, n, n)
         if (self.fitted["flags"][places] & _WIDE).any():
             with np.errstate(invalid="ignore"):
-                wide = np.sqrt(np.einsum("kjj->kj", found)) > self.upper - self.lower
-            found = np.where(wide[:, :, None] | wide[:, None, :], np.nan, found)
-        return found
+                wide = np.sqrt(np.einsum("kjj->kj", covariances)) > self.upper - self.lower
+            covariances = np.where(wide[:, :, None] | wide[:, None, :], np.nan, covariances)
+        return covariances
 
-    def numbers_of(self, what: str, made: Bools) -> Array:
+    def numbers_of(self, field: str, made: Bools) -> Array:
         """(k,) "chisqr", "redchi" or "nfev" of some of them."""
-        if what == "redchi":
+        if field == "redchi":
             return np.asarray(self.fitted["chisqr"][made] / self.n_free[made])
-        return np.asarray(self.fitted[what][made], np.float64)
+        return np.asarray(self.fitted[field][made], np.float64)
 
-    def columns(self, what: str, places: Ints, followers: Following) -> dict[str, Any]:
+    def columns(self, field: str, places: Ints, followers: Following) -> dict[str, Any]:
         """Name → (k,) "values", "stderr" or "start" of some of them. Errors are NaN where there is
         none."""
-        if what == "stderr":
+        if field == "stderr":
             return self._errors(places, followers)
-        free = self.theta if what == "values" else self.start
-        found: dict[str, Any] = dict(zip(self.names, free[places].T, strict=True))
-        found |= zip(self.fixed_names, self.fixed[places].T, strict=True)
-        if what == "values":
+        free = self.theta if field == "values" else self.start
+        by_name: dict[str, Any] = dict(zip(self.names, free[places].T, strict=True))
+        by_name |= zip(self.fixed_names, self.fixed[places].T, strict=True)
+        if field == "values":
             with np.errstate(all="ignore"):
-                found |= followers.columns(found)
-        return found
+                by_name |= followers.columns(by_name)
+        return by_name
 
     def _errors(self, places: Ints, followers: Following) -> dict[str, Any]:
         """Standard errors; of followers as of :meth:`Ending.followed`."""
         covariance = self.covariance(places)
         with np.errstate(invalid="ignore"):
             errors = np.sqrt(np.einsum("kjj->kj", covariance))
-        found: dict[str, Any] = dict(zip(self.names, errors.T, strict=True))
+        errors_by_name: dict[str, Any] = dict(zip(self.names, errors.T, strict=True))
         if not followers.names:
-            return found
+            return errors_by_name
         gradients = followers.gradients(self.columns("values", places, followers))
         has_error = np.isfinite(errors)
-        known = np.where(has_error[:, :, None] & has_error[:, None, :], covariance, 0.0)
+        covariance_of_free = np.where(
+            has_error[:, :, None] & has_error[:, None, :], covariance, 0.0
+        )
         for name, slopes in gradients.items():
             own = [k for k, leaf in enumerate(self.names) if leaf in slopes]
             g = np.zeros(has_error.shape)
             for k in own:
                 g[:, k] = slopes[self.names[k]]
-            squares = np.einsum("ki,kij,kj->k", g, known, g)
+            squares = np.einsum("ki,kij,kj->k", g, covariance_of_free, g)
             none = ~has_error[:, own].any(axis=1)
-            found[name] = np.where(none, np.nan, np.sqrt(np.maximum(squares, 0.0)))
-        return found
+            errors_by_name[name] = np.where(none, np.nan, np.sqrt(np.maximum(squares, 0.0)))
+        return errors_by_name
 
     @property
     def n_free(self) -> Ints:
@@ -173,7 +177,7 @@ class Solved:
         n = len(self.names)
         side = self.numbers[k, n : 2 * n].view(np.int64).tolist()
         pairs = zip(self.names, side, strict=True)
-        return {name: "min" if one < 0 else "max" for name, one in pairs if one}
+        return {name: "min" if bound < 0 else "max" for name, bound in pairs if bound}
 
     def ending(self, k: int) -> tuple[Ending, int, int]:
         """The ending of one of them, its flags and its evaluations."""

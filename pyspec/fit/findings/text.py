@@ -129,8 +129,8 @@ def _equal_rates(n: Numbers, p: tuple[str, ...]) -> str:
     do = "remove one of them" if p[1:] else "leave one state out, or tie one rate to the other"
     subject = listed(p) if p[1:] else f"two decays of {p[0]}"
     return (
-        f"{do}, or start from other values: {subject} ended at the same value, {value}. The data do "
-        "not tell them apart; their errors and spectra mean nothing"
+        f"{do}, or start from other values: {subject} ended at the same value, {value}. The data "
+        "do not tell them apart; their errors and spectra mean nothing"
     )
 
 

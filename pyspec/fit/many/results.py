@@ -98,7 +98,7 @@ class ManyFits(Fits[OneFit]):
 
         Raises :class:`FitError` for an unknown name, or where fewer than two did.
         """
-        good = self.values[self._known(name)][self.success]
+        good = self.values[self._checked_name(name)][self.success]
         if good.size < 2:
             raise FitError(
                 f"{good.size} of {len(self)} fits converged, too few for a spread; see message"

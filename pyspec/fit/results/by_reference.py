@@ -56,9 +56,9 @@ def fit_of(problem: FitProblem | FitPart, theta: Array) -> Array:
     """The model over the window: an array, or by reference where the data are and it would be too
     large for one."""
     if source_of(problem.measurement.data) is None or 8 * problem.n_residuals <= LOADED:
-        found = problem.run(theta)
-        found.setflags(write=False)
-        return found
+        fit = problem.run(theta)
+        fit.setflags(write=False)
+        return fit
     executor = problem.executor
     assert isinstance(executor, CompiledExecutor)
     return cast(Array, ModelRows(executor, theta, problem.fixed))

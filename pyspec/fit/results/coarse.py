@@ -58,11 +58,11 @@ class CoarseFit(FitResult):
         n, kept = np.maximum(count, 1.0), count > 0
         self._fit = np.where(kept, fit / n, everywhere / size)
         self._fit.setflags(write=False)
-        known = self.problem.is_weighted
+        has_noise = self.problem.is_weighted
         spread = np.sqrt(np.where(kept, variance, 1.0)) / n
         self._means = Measurement(
             data=np.where(kept, data / n, 0.0),
-            weight=1.0 / spread if known else None,
+            weight=1.0 / spread if has_noise else None,
             keep=kept,
             labels=result.labels,
             units=result.units,
@@ -144,9 +144,9 @@ def _of_rows(
         weight = executor.weight[place]
         keep = keep & (weight > 0)
         variance = variance / np.where(weight > 0, weight, 1.0) ** 2
-    kept = (np.where(keep, one, 0.0) for one in (1.0, data, fit, variance))
+    kept = (np.where(keep, values, 0.0) for values in (1.0, data, fit, variance))
     arrays = [*kept, fit, np.ones(fit.shape)]
-    return [_sums(_sums(one, points[1], 1), points[0], 0) for one in arrays]
+    return [_sums(_sums(values, points[1], 1), points[0], 0) for values in arrays]
 
 
 def _sums(array: Array, step: int, axis: int) -> Array:

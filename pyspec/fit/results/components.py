@@ -38,7 +38,9 @@ def spectrum_components(
     peaks: dict[str, Array] = {}
     grounds: dict[str, Array] = {}
     sampled = _sampled(model, values)
-    peaks_by_name = {one.name for one in model.components if one.op.kind == "PEAK"}
+    peaks_by_name = {
+        component.name for component in model.components if component.op.kind == "PEAK"
+    }
     for component in reversed(as_seen(model.components)):
         numbers = [0.0 if par is None else sampled[par.name] for par in component.pars]
         op, function = component.op, function_of(component.op, model.inputs)
@@ -58,19 +60,19 @@ def spectrum_components(
 
 def _sampled(model: Model, values: dict[str, float]) -> dict[str, Any]:
     """The values; columns (n_aux, 1) of parameters that differ along the auxiliary axis."""
-    found: dict[str, Any] = dict(values)
+    sampled: dict[str, Any] = dict(values)
     profiled = [par for par in model.parameters.values() if par.profile is not None]
     for par in profiled:
         assert par.profile is not None
         for component in par.profile.components:
             numbers = [values[own.name] for own in component.parameters]
             profile = function_of(component.op, model.inputs)(model.aux, *numbers)
-            found[par.name] = found[par.name] + profile[:, None]
+            sampled[par.name] = sampled[par.name] + profile[:, None]
     for par in model.resolution_order() if profiled else ():
         assert par.formula is not None
-        if any(np.ndim(found[name]) for name in par.formula.names):
-            found[par.name] = par.formula.evaluate(found)
-    return found
+        if any(np.ndim(sampled[name]) for name in par.formula.names):
+            sampled[par.name] = par.formula.evaluate(sampled)
+    return sampled
 
 
 def every_component(
@@ -85,7 +87,7 @@ def every_component(
     def run(components: list[Component]) -> Array | float:
         return _run(model, components, values, measurement, backend) if components else 0.0
 
-    found = {}
+    curves = {}
     for index, component in enumerate(model.components):
         if component.op.kind == "RESOLUTION":
             continue
@@ -93,12 +95,12 @@ def every_component(
         if component.op.spectrum_fed and after:
             instrument = resolution_of(model.components, component)
             above = [] if instrument is None else [instrument]
-            found[component.name] = np.asarray(
+            curves[component.name] = np.asarray(
                 run([*above, component, *after]) - run([*above, *after])
             )
         else:
-            found[component.name] = alone(model, component, values, measurement, backend)
-    return found
+            curves[component.name] = alone(model, component, values, measurement, backend)
+    return curves
 
 
 def alone(
@@ -125,8 +127,8 @@ def _run(
     part.set_axes(energy=model.energy, time=model.time)
     if model.aux is not None:
         part.set_axes(aux=model.aux, aux_weights=model.aux_weights)
-    known = {n: values[n] for n, par in part.parameters.items() if par.formula is None}
-    part.set_values(known)
+    unfollowed = {n: values[n] for n, par in part.parameters.items() if par.formula is None}
+    part.set_values(unfollowed)
     window = measurement.without_data(measurement.rows, measurement.columns)
     return np.asarray(make_executor(part, window, backend).run(part.theta()))
 
@@ -138,14 +140,14 @@ def component_curves(model: Model, t_ind: int = 0) -> dict[str, Array]:
         assert model.time is not None
         row = row_of("t_ind", t_ind, model.time.size)
         rows = row, row + 1
-    found = every_component(model, model.values, Measurement(rows=rows), "compiled")
-    return {name: np.ravel(curve) for name, curve in found.items()}
+    curves = every_component(model, model.values, Measurement(rows=rows), "compiled")
+    return {name: np.ravel(curve) for name, curve in curves.items()}
 
 
 def component_traces(model: Model, name: str) -> Array | None:
     """(n_aux, n_energy) a component at each point of the auxiliary axis, at rest; None where no
     parameter of it differs along that axis."""
-    component = next(one for one in as_seen(model.components) if one.name == name)
+    component = next(own for own in as_seen(model.components) if own.name == name)
     sampled = _sampled(model, model.values)
     numbers = [0.0 if par is None else sampled[par.name] for par in component.pars]
     if component.op.spectrum_fed or not any(np.ndim(number) for number in numbers):
@@ -155,7 +157,7 @@ def component_traces(model: Model, name: str) -> Array | None:
 
 def background_curve(model: Model, name: str, spectrum: npt.ArrayLike) -> Array:
     """(n_energy,) a background at rest that reads `spectrum`."""
-    component = next(one for one in as_seen(model.components) if one.name == name)
+    component = next(own for own in as_seen(model.components) if own.name == name)
     values = model.values
     numbers = [0.0 if par is None else values[par.name] for par in component.pars]
     fed = [np.asarray(spectrum, dtype=np.float64)] if component.op.spectrum_fed else []

@@ -118,8 +118,8 @@ class EndedFit(Measured):
     @cached_property
     def model(self) -> Model:
         """The model at the best values, with its axes, a copy; `start` has those it began at."""
-        given, values = self._problem, self.values
-        model, fixed = given.model.copy(), given.fixed or ()
+        problem, values = self._problem, self.values
+        model, fixed = problem.model.copy(), problem.fixed or ()
         model.set_values({name: values[name] for name in (*self.free_names, *fixed)})
         return model
 
@@ -268,10 +268,12 @@ class EndedFit(Measured):
         """Name → standard error of free parameters, and of what follows them."""
         names, followers = self.problem.names, self.problem.followers
         errors = self.ending.stderr.tolist()
-        found: dict[str, float | None] = {names[k]: errors[k] for k in self.ending.places.tolist()}
+        errors_by_name: dict[str, float | None] = {
+            names[k]: errors[k] for k in self.ending.places.tolist()
+        }
         if len(self._values) == len(self._start.values):
-            return found
-        return found | self.ending.followed(names, followers.gradients(self._values))
+            return errors_by_name
+        return errors_by_name | self.ending.followed(names, followers.gradients(self._values))
 
     @cached_property
     def table(self) -> ParameterTable:
@@ -349,19 +351,20 @@ class EndedFit(Measured):
         return self._raw, problem.measurement.survey.scatter
 
 
-def need_fitted(result: EndedFit, found: float | None = None) -> None:
+def need_fitted(result: EndedFit, chisqr_now: float | None = None) -> None:
     """Raises :class:`DataError` if the data were changed since a fit. Weights and masks have no
     checksum: a change of them is seen from χ² at the values of the fit. This costs one evaluation
-    unless χ² was already `found`. Fits by samples of the posterior are not checked in this way."""
+    unless `chisqr_now` is that already. Fits by samples of the posterior are not checked in this
+    way."""
     problem, chisqr = result.problem, result.chisqr
     need_same(problem)
     if result.method.endswith(SAMPLER) or not math.isfinite(chisqr):
         return
-    found = problem.chisqr_at(result.theta) if found is None else found
-    if not abs(found - chisqr) <= SAME * chisqr + ROUNDING * problem.data_square:
+    chisqr_now = problem.chisqr_at(result.theta) if chisqr_now is None else chisqr_now
+    if not abs(chisqr_now - chisqr) <= SAME * chisqr + ROUNDING * problem.data_square:
         raise DataError(
             f"the fit of {problem.label}: its weights or mask were changed after it was fitted "
-            f"(χ² at its values is {found:.6g} now, and was {chisqr:.6g}), so {OTHERS}; fit "
+            f"(χ² at its values is {chisqr_now:.6g} now, and was {chisqr:.6g}), so {OTHERS}; fit "
             "again, with copies where these arrays are used again"
         )
 

@@ -84,10 +84,10 @@ class JointResult(FitResult, Sequence[FitResult]):
 
     def _file(self, index: int) -> FitResult:
         """What the fit says of one file."""
-        problem, known = self.problem, self._start
+        problem, start = self.problem, self._start
         own, full = problem.files[index], problem.full[index]
         back = {project: name for name, project in full.items()}
-        began, limits = local(known.values, full), local(known.limits, full)
+        began, limits = local(start.values, full), local(start.limits, full)
         file = FitResult(
             _problem=problem.alone(index),
             ending=self.ending.part(problem.gathers[index].tolist(), *self._counted[index]),
@@ -118,14 +118,17 @@ class JointResult(FitResult, Sequence[FitResult]):
         back = {project: name for name, project in fulls[index].items()}
         every = {project for full in fulls for project in full.values()}
         own = []
-        for one in findings:
-            mine, known = any(p in back for p in one.places), any(p in every for p in one.places)
-            if one.part != index if one.part is not None else known and not mine:
+        for finding in findings:
+            mine, is_of_some_file = (
+                any(p in back for p in finding.places),
+                any(p in every for p in finding.places),
+            )
+            if finding.part != index if finding.part is not None else is_of_some_file and not mine:
                 continue
-            numbers = dict(one.numbers)
+            numbers = dict(finding.numbers)
             if numbers.get("axis") == "file":
                 numbers |= {end: names[numbers[end]] or numbers[end] for end in ("at", "from")}
-            own.append(replace(one.renamed(back, None), numbers=numbers))
+            own.append(replace(finding.renamed(back, None), numbers=numbers))
         return tuple(own)
 
     @property
@@ -145,8 +148,8 @@ class JointResult(FitResult, Sequence[FitResult]):
     def __getitem__(self, key: int | slice | str) -> Any:
         if isinstance(key, str):
             if key not in self.names:
-                known = ", ".join(self.names)
-                raise FitError(f"no file {key!r}{suggest(key, list(self.names))}; it has {known}")
+                listed = ", ".join(self.names)
+                raise FitError(f"no file {key!r}{suggest(key, list(self.names))}; it has {listed}")
             return self.files[self.names.index(key)]
         try:
             return self.files[key]
@@ -165,8 +168,8 @@ class JointResult(FitResult, Sequence[FitResult]):
         return samples
 
     def _sentences(self) -> list[tuple[Severity, str]]:
-        said = together(self.findings, self.problem.full)
-        return [(one.severity, text) for one, text in said]
+        worded = together(self.findings, self.problem.full)
+        return [(finding.severity, text) for finding, text in worded]
 
     def _of_files(self, arrays: Iterable[npt.NDArray[Scalar]]) -> npt.NDArray[Scalar]:
         return np.concatenate([np.ravel(array) for array in arrays])
@@ -185,8 +188,8 @@ class JointResult(FitResult, Sequence[FitResult]):
     @property
     def sigma(self) -> Array | None:
         """(n,) the declared standard deviations, None where no noise was declared."""
-        known = [sigma for file in self.files if (sigma := file.sigma) is not None]
-        return self._of_files(known) if known else None
+        sigmas = [sigma for file in self.files if (sigma := file.sigma) is not None]
+        return self._of_files(sigmas) if sigmas else None
 
     @property
     def energy(self) -> Array:
@@ -229,15 +232,19 @@ class JointResult(FitResult, Sequence[FitResult]):
 
     def diagnose(self, deep: bool = False) -> Self:
         """A copy with what its residuals say, as of :meth:`pyspec.FitResult.diagnose`."""
-        found = super().diagnose(deep)
-        found.files = tuple(found._told(copy.copy(one), k) for k, one in enumerate(self.files))
-        return found
+        diagnosed = super().diagnose(deep)
+        diagnosed.files = tuple(
+            diagnosed._told(copy.copy(file), k) for k, file in enumerate(self.files)
+        )
+        return diagnosed
 
     def _lines(self) -> list[str]:
         head, *rest = super()._lines()
-        found = [f"file{k:02d}_ is {one.file_name}" for k, one in enumerate(self) if one.file_name]
-        more = ["…"] if len(found) > MOST_NAMES else []
-        return [head, *filter(None, [", ".join([*found[:MOST_NAMES], *more])]), *rest]
+        files = [
+            f"file{k:02d}_ is {file.file_name}" for k, file in enumerate(self) if file.file_name
+        ]
+        more = ["…"] if len(files) > MOST_NAMES else []
+        return [head, *filter(None, [", ".join([*files[:MOST_NAMES], *more])]), *rest]
 
     def _repr_html_(self) -> str:
         return f"<b>{len(self)} files together</b><br>{super()._repr_html_()}"
@@ -254,5 +261,5 @@ def _fit_type(file: FitPart) -> str:
     return "2d" if data is not None and data.ndim == 2 else "spectrum"
 
 
-def _asked_of_all(what: str, call: str) -> FitError:
-    return FitError(f"{what} belong to one file; ask it: joint[0].{call}")
+def _asked_of_all(subject: str, call: str) -> FitError:
+    return FitError(f"{subject} belong to one file; ask it: joint[0].{call}")

@@ -61,11 +61,11 @@ def moving_parameters(
         executor = CompiledExecutor(plan)
     except (PlanError, BackendError) as error:
         raise FitError(f"the parameters of {model.name} cannot be traced: {error}") from error
-    known = model.parameters
+    parameters = model.parameters
     rows = {
         own: row
         for row, name in enumerate(plan.row_names[: plan.samples])
-        if plan.row_moves[row] and (own := name.removesuffix("_resolved")) in known
+        if plan.row_moves[row] and (own := name.removesuffix("_resolved")) in parameters
     }
     window = slice(begin, end, every)
 
@@ -88,9 +88,9 @@ def _errors(
     ending: Ending,
 ) -> Array | None:
     """(n_traces, n_time) standard errors; None where no parameter has one."""
-    known = ending.places.tolist()
-    if not known or len(names) > MAX_FREE:
+    places = ending.places.tolist()
+    if not places or len(names) > MAX_FREE:
         return None
     own = [model.parameters[name] for name in names]
-    columns = differences(traces, model, own, ending.theta, known)
-    return ending.propagated({place: columns[:, k] for k, place in enumerate(known)})
+    columns = differences(traces, model, own, ending.theta, places)
+    return ending.propagated({place: columns[:, k] for k, place in enumerate(places)})

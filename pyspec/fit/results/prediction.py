@@ -69,12 +69,12 @@ def predict(
     :func:`pyspec.model.sampling.terms` does.
     """
     names = problem.names
-    known = [names[k] for k in ending.places.tolist()]
+    with_error = [names[k] for k in ending.places.tolist()]
     value: Array | None = None
     slopes: dict[str, Array] = {}
     parts = terms(problem.model, energy, time)
     for term in parts:
-        own, columns = _term(term, problem, dict(zip(names, ending.theta, strict=True)), known)
+        own, columns = _term(term, problem, dict(zip(names, ending.theta, strict=True)), with_error)
         value = own if value is None else value + own
         for name, column in columns.items():
             slopes[name] = slopes[name] + column if name in slopes else column
@@ -85,8 +85,8 @@ def predict(
         None if on.model.is_time_model else _target(grids[0], on.energy),
         _target(grids[1], on.time),
         value,
-        ending.propagated({names.index(name): one for name, one in slopes.items()})
-        if known
+        ending.propagated({names.index(name): slope for name, slope in slopes.items()})
+        if with_error
         else None,
     )
 
@@ -96,10 +96,12 @@ def _target(own: Array | None, along: tuple[Array, Array] | None) -> Array | Non
 
 
 def _term(
-    term: Term[Model], problem: FitProblem, values: Mapping[str, float], known: Collection[str]
+    term: Term[Model], problem: FitProblem, values: Mapping[str, float], with_error: Collection[str]
 ) -> tuple[Array, dict[str, Array]]:
     """The value of one part of the prediction and, by parameter, its slopes."""
-    reads = any(one.op.spectrum_fed for one in term.model.components)  # on the axis of the data
+    reads = any(
+        component.op.spectrum_fed for component in term.model.components
+    )  # on the axis of the data
     window = problem.measurement.without_data() if reads else None
     executor = make_executor(term.model, window, problem.backend)
     names = executor.opt_param_names
@@ -109,7 +111,7 @@ def _term(
         own = set(executor.fixed_names)
         fixed = {name: value for name, value in problem.fixed.items() if name in own}
     value = np.asarray(executor.run(theta, fixed))
-    wanted = [k for k, name in enumerate(names) if name in known]
+    wanted = [k for k, name in enumerate(names) if name in with_error]
     slopes: dict[str, Array] = {}
     if wanted:
         columns = model_slopes(term.model, executor, theta, fixed, wanted)
@@ -129,17 +131,17 @@ def model_slopes(
     differences elsewhere."""
     can = executor.capabilities
     unknown = [k for k in wanted if not can.jacobian or k in can.unknown_columns]
-    found: dict[int, Array] = {}
+    slopes: dict[int, Array] = {}
     if can.jacobian:
         exact = -executor.jacobian(theta, fixed, known_only=True)
-        found = {k: exact[k] for k in wanted}
+        slopes = {k: exact[k] for k in wanted}
     if unknown:
         own = [model.parameters[n] for n in executor.opt_param_names]
         columns = differences(
             lambda at: np.ravel(executor.run(at, fixed)), model, own, theta, unknown
         )
-        found.update(zip(unknown, columns.T, strict=True))
-    return np.array([found[k] for k in wanted])
+        slopes.update(zip(unknown, columns.T, strict=True))
+    return np.array([slopes[k] for k in wanted])
 
 
 def differences(

@@ -287,8 +287,8 @@ class FitResult(LmfitNames, Told):
         }
         facts |= {name: getattr(self, name) for name in ("message", "nfev", "chisqr", "redchi")}
         energy = None if self.is_trace else self.energy
-        known = {"time": self.time, "energy": energy}
-        axes = {name: axis for name, axis in known.items() if axis is not None}
+        axis_by_name = {"time": self.time, "energy": energy}
+        axes = {name: axis for name, axis in axis_by_name.items() if axis is not None}
         coords = {**axes, "parameter": list(self.table.names)}
         fit = open_fit(self, np.array(self.fit))
         arrays = {"data": np.array(self.data), "fit": fit, "residual": self.residual}
@@ -333,7 +333,7 @@ class FitResult(LmfitNames, Told):
         origin = f", from {self.started_from}" if self.started_from else ""
         time = f" in {self.seconds:.3g} s" if isfinite(self.seconds) else ""  # a stored slice
         if self.starts:
-            agree = sum(one.agrees for one in self.starts)
+            agree = sum(start.agrees for start in self.starts)
             origin += f"; {agree} of {len(self.starts)} starts agree"
         return [
             title_of(self.fit_type, self.model_name, self.file_name),

@@ -30,8 +30,12 @@ def changed(name: str, so: str = OTHERS) -> DataError:
 def is_at_hand(problem: Files | FitPart) -> bool:
     """Whether all data of a problem are in memory, for all files of a joint fit and with weights
     and masks. Data by reference are not read again for questions after a fit."""
-    given = [one.measurement for one in problem.files]
-    parts = [part for one in given for part in (one.data, one.weight, one.keep)]
+    measurements = [measurement.measurement for measurement in problem.files]
+    parts = [
+        part
+        for measurement in measurements
+        for part in (measurement.data, measurement.weight, measurement.keep)
+    ]
     return all(source_of(part) is None for part in parts)
 
 
@@ -39,8 +43,8 @@ def need_same(problem: Files | FitPart) -> None:
     """Raises :class:`DataError` where the data of a problem, or of any of the files of a joint fit,
     changed after they were fitted. Data by reference are not read for it."""
     shares = problem.files[0].shares  # amplitudes with other files
-    for one in (shares or problem).files:
-        need_checksum(one.measurement.data, one.data_checksum, f"fit of {problem.label}")
+    for file in (shares or problem).files:
+        need_checksum(file.measurement.data, file.data_checksum, f"fit of {problem.label}")
 
 
 def need_checksum(data: Stored | None, then: int, name: str) -> None:

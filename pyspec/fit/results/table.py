@@ -76,8 +76,8 @@ class ParameterTable(Sequence[ParameterRow]):
             for row in self.rows:
                 if row.name == key:
                     return row
-            known = [row.name for row in self.rows] + list(COLUMNS)
-            raise NoSuchKeyError(f"no parameter or column {key!r}{meant(key, known)}")
+            keys = [row.name for row in self.rows] + list(COLUMNS)
+            raise NoSuchKeyError(f"no parameter or column {key!r}{meant(key, keys)}")
         if isinstance(key, slice):
             return ParameterTable(self.rows[key], self.title)
         return self.rows[key]
@@ -203,13 +203,13 @@ def text_table(cells: Sequence[Sequence[str]], align: str) -> str:
 
 def columns_of(fits: Any, others: Sequence[str]) -> dict[str, Any]:
     """Name → column over many fits, or slices: each parameter and its ``_stderr``, and `others`."""
-    errors, found = fits.stderr, dict[str, Any]()
+    errors, columns = fits.stderr, dict[str, Any]()
     for name, values in fits.values.items():
-        found[name], found[f"{name}_stderr"] = values, errors[name]
+        columns[name], columns[f"{name}_stderr"] = values, errors[name]
     for name in others:
         column = getattr(fits, name)
-        found[name] = list(column) if isinstance(column, tuple) else column
-    return found
+        columns[name] = list(column) if isinstance(column, tuple) else column
+    return columns
 
 
 def need(library: str, why: str) -> ModuleType:
@@ -236,16 +236,16 @@ def dataframe(
     data: object, columns: Sequence[str] | None = None, index: Sequence[str] | None = None
 ) -> pandas.DataFrame:
     """A pandas DataFrame. Raises :class:`FitError` without pandas."""
-    found: pandas.DataFrame = need_pandas().DataFrame(data, index, columns)
-    return found
+    frame: pandas.DataFrame = need_pandas().DataFrame(data, index, columns)
+    return frame
 
 
 def dataset(
     variables: Mapping[str, object], coords: Mapping[str, object], **facts: object
 ) -> xarray.Dataset:
     """A Dataset with these facts. Raises :class:`FitError` without xarray."""
-    found: xarray.Dataset = need_xarray().Dataset(variables, coords, facts)
-    return found
+    made: xarray.Dataset = need_xarray().Dataset(variables, coords, facts)
+    return made
 
 
 #: Units by whose names many versions of xarray read numbers as timedelta64, and their symbols, by
@@ -268,9 +268,9 @@ def labelled(
     by their names."""
     for name, array in dataset.variables.items():
         name = str(name)
-        what = "data" if name in ("fit", "residual") else name.removesuffix("_stderr")
-        unit = units.get(what, "")
-        facts = {"long_name": labels.get(what, ""), "units": _DURATIONS.get(unit, unit)}
+        quantity = "data" if name in ("fit", "residual") else name.removesuffix("_stderr")
+        unit = units.get(quantity, "")
+        facts = {"long_name": labels.get(quantity, ""), "units": _DURATIONS.get(unit, unit)}
         array.attrs.update({key: text for key, text in facts.items() if text})
     return dataset
 

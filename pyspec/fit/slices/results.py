@@ -245,7 +245,7 @@ class SliceResults(Fits[SliceFit], Told, Measured):
 
         Raises :class:`FitError` for an unknown name.
         """
-        good, name = self.success, self._known(name)
+        good, name = self.success, self._checked_name(name)
         return self.time[good], self.values[name][good], self.stderr[name][good]
 
     def fit_parameter(

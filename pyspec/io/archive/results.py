@@ -153,17 +153,17 @@ class RecordedSlices(Table[SliceFit]):
             for name in BY_NAME
         }
 
-    def texts(self, what: str) -> list[str]:
-        return list(map(str, self._whole.record[what]))
+    def texts(self, field: str) -> list[str]:
+        return list(map(str, self._whole.record[field]))
 
-    def numbers(self, what: str) -> Array:
-        return np.array(self._whole.record[what], np.float64)
+    def numbers(self, field: str) -> Array:
+        return np.array(self._whole.record[field], np.float64)
 
-    def columns(self, what: str, names: Sequence[str]) -> Array:
-        own = self._columns[what]
+    def columns(self, field: str, names: Sequence[str]) -> Array:
+        own = self._columns[field]
         return np.array([own[name] for name in names])
 
-    def _made(self, k: int) -> SliceFit:
+    def _fit_at(self, k: int) -> SliceFit:
         record, whole = self._whole.record, self._whole
         status, message = str(record["status"][k]), str(record["message"][k])
         row = int(record["rows"][k])
