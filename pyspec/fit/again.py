@@ -47,22 +47,22 @@ def settings_again(
     among them with ``start="initial"``."""
     settings = dict(result.settings if isinstance(result, FitResult) else settings_of(result))
     methods = settings.pop("methods")
-    given: dict[str, Any] = {"backend": result.backend, **settings}
-    if start == "best" and given.pop("n_starts", None):
-        given.pop("seed", None)
+    arguments: dict[str, Any] = {"backend": result.backend, **settings}
+    if start == "best" and arguments.pop("n_starts", None):
+        arguments.pop("seed", None)
     if not {"method", "stages", "fit_alg_1"} & set(options):
-        given["stages"] = len(methods)
-        given |= {f"fit_alg_{k}": one for k, one in enumerate(methods, 1)}
-    return {**given, **options}
+        arguments["stages"] = len(methods)
+        arguments |= {f"fit_alg_{k}": method for k, method in enumerate(methods, 1)}
+    return {**arguments, **options}
 
 
 def settings_of(slices: SliceResults) -> dict[str, Any]:
     """How slices were run. The seed is that of the first slice. The seeds of the other slices are
     counted from it. There is no seed if the slices are not seeded in this way."""
-    done = {one.index: one.result.settings for one in slices if one.result is not None}
+    done = {fit.index: fit.result.settings for fit in slices if fit.result is not None}
     settings = dict(next(iter(done.values()), {"methods": ["native"], "scale_covar": True}))
     if "n_starts" in settings:
-        first = {one["seed"] - index for index, one in done.items()}
+        first = {own["seed"] - index for index, own in done.items()}
         settings["seed"] = min(first)
         if len(first) > 1 or min(first) < 0:
             del settings["seed"]
@@ -81,13 +81,13 @@ def refit(
     if isinstance(result, JointResult):
         return refit_joint(result.files, start=start, **options)
     measurement = _with_data(result._problem.measured(data), result.model_name)
-    found = fit_model(
+    refitted = fit_model(
         model or _model_at(result, start), measurement, **settings_again(result, options, start)
     )
-    found.fit_type, found.file_name = result.fit_type, result.file_name
-    found.started_from = STARTS[start]
-    _caution_alone(result, found)
-    return found
+    refitted.fit_type, refitted.file_name = result.fit_type, result.file_name
+    refitted.started_from = STARTS[start]
+    _caution_alone(result, refitted)
+    return refitted
 
 
 def refit_slices(
@@ -105,11 +105,13 @@ def refit_slices(
         {name: float(column[k]) for name, column in columns.items() if np.isfinite(column[k])}
         for k in range(len(slices))
     ]
-    given: dict[str, Any] = {"seeds": seeds, "times": slices.time}
-    given |= settings_again(slices, options, start)
-    found = fit_slices(slices.model, _with_data(slices._measured(data), slices.model_name), **given)
-    found.file_name, found.started_from = slices.file_name, STARTS[start]
-    return found
+    arguments: dict[str, Any] = {"seeds": seeds, "times": slices.time}
+    arguments |= settings_again(slices, options, start)
+    refitted = fit_slices(
+        slices.model, _with_data(slices._measured(data), slices.model_name), **arguments
+    )
+    refitted.file_name, refitted.started_from = slices.file_name, STARTS[start]
+    return refitted
 
 
 def _with_data(measurement: Measurement, name: str) -> Measurement:
@@ -150,11 +152,11 @@ def refit_joint(
     for fits of several joint fits without a last one, because their models or their files differ.
     """
     single = isinstance(fits, FitResult) and not isinstance(fits, JointResult)
-    given: list[Any] = [fits] if single else list(fits)
-    parts = [one for one in given if isinstance(one, FitResult)]
-    joined = _last_joint([one for one in parts if one._is_joint_member])
+    listed: list[Any] = [fits] if single else list(fits)
+    parts = [fit for fit in listed if isinstance(fit, FitResult)]
+    joined = _last_joint([fit for fit in parts if fit._is_joint_member])
     beside = (FitResult, SliceResults) if joined else FitResult
-    other = next((one for one in given if not isinstance(one, beside)), None)
+    other = next((fit for fit in listed if not isinstance(fit, beside)), None)
     if other is not None:
         raise CallError(
             f"refit_joint takes the fits of load_fits(path), not {shortened(other)}; slices and "
@@ -166,14 +168,14 @@ def refit_joint(
             f"refit_joint got {len(parts)} fit; give those of all files that were fitted together"
         )
     settings = settings_again(parts[0], options, start)
-    names = [one.file_name or f"file{k:02d}" for k, one in enumerate(parts)]
+    names = [fit.file_name or f"file{k:02d}" for k, fit in enumerate(parts)]
     joint = fit_joint(
-        [(_model_at(one, start), _with_data(one.measurement, one.model_name)) for one in parts],
+        [(_model_at(fit, start), _with_data(fit.measurement, fit.model_name)) for fit in parts],
         names=settings.pop("names", names),
         **settings,
     )
     joint.started_from = STARTS[start]
-    gone = {name for one, part in zip(parts, joint, strict=True) for name in _moved(one, part)}
+    gone = {name for fit, part in zip(parts, joint, strict=True) for name in _moved(fit, part)}
     if gone:
         told = Finding(Kind.MOVED, tuple(sorted(gone)))
         joint._findings = (*joint._findings, told)
@@ -183,19 +185,19 @@ def refit_joint(
 def _last_joint(joined: Sequence[FitResult]) -> list[FitResult]:
     """The parts of that joint fit after which none of its files has another one of the same model.
     Parts of one fit have the seconds that it took in common."""
-    last = {(one.file_name, one.model_name): one.seconds for one in joined}
+    last = {(fit.file_name, fit.model_name): fit.seconds for fit in joined}
     fits: dict[float, dict[object, FitResult]] = {}
-    for one in joined:  # a part that was saved again, with samples, takes the place of the first
-        own = one.file_name or (one.data_sha256, *one.values.values())
-        fits.setdefault(one.seconds, {})[own] = one
+    for fit in joined:  # a part that was saved again, with samples, takes the place of the first
+        own = fit.file_name or (fit.data_sha256, *fit.values.values())
+        fits.setdefault(fit.seconds, {})[own] = fit
     ends = [
         list(parts.values())
         for seconds, parts in fits.items()
-        if all(last[one.file_name, one.model_name] == seconds for one in parts.values())
+        if all(last[fit.file_name, fit.model_name] == seconds for fit in parts.values())
     ]
     if fits and len(ends) != 1:
         of = [
-            ", ".join(one.file_name or "no name" for one in each.values()) for each in fits.values()
+            ", ".join(fit.file_name or "no name" for fit in each.values()) for each in fits.values()
         ]
         models = [next(iter(each.values())).model_name for each in fits.values()]
         shown = ", ".join(f"'{model} of {files}'" for model, files in zip(models, of, strict=True))
@@ -208,11 +210,11 @@ def _last_joint(joined: Sequence[FitResult]) -> list[FitResult]:
 
 def _moved(result: FitResult, again: FitResult) -> list[str]:
     """The free parameters of a fit that ended elsewhere than before."""
-    values, stderr, found = result.values, result.stderr, again.values
+    values, stderr, values_again = result.values, result.stderr, again.values
     return [
         name
         for name in again.free_names
-        if (error := stderr.get(name)) and abs(found[name] - values[name]) > MOVED * error
+        if (error := stderr.get(name)) and abs(values_again[name] - values[name]) > MOVED * error
     ]
 
 
@@ -224,12 +226,12 @@ def _caution_alone(before: FitResult, result: FitResult) -> None:
     parameters = result.problem.model.parameters
     shared = [name for name in result.free_names if parameters[name].scope == "project"]
     then, now = before.values, result.values
-    found = [f"{name} {then[name]:.6g} → {now[name]:.6g}" for name in shared]
+    shown = [f"{name} {then[name]:.6g} → {now[name]:.6g}" for name in shared]
     free = free_parameters(parameters)
-    found += [name for name, par in free.items() if par.free is not None and par.free.shared]
-    if not found:
+    shown += [name for name, par in free.items() if par.free is not None and par.free.shared]
+    if not shown:
         return
-    told = Finding(Kind.REFITTED_ALONE, tuple(shared), {"what": several(found, SHOWN)})
+    told = Finding(Kind.REFITTED_ALONE, tuple(shared), {"what": several(shown, SHOWN)})
     result._findings = (*result._findings, told)
     title = title_of(before.fit_type, before.model_name, before.file_name)
     warnings.warn(f"{title}: {told}", ModelWarning, stack_outside())

@@ -75,15 +75,15 @@ def far_from_expected(
     """The finding where the reduced χ² of declared noise is not what is expected."""
     mean, is_near_enough = 1.0, is_scaled
     if problem.is_poisson:
-        found = expected_of(problem, problem.theta_of(values))
-        if found is None:
+        moments = expected_of(problem, problem.theta_of(values))
+        if moments is None:
             is_near_enough = True  # how few the counts are is not known
         else:
-            mean = found.mean / found.n_points
+            mean = moments.mean / moments.n_points
             if redchi < mean and n_free < ALIKE:
                 return []
             # Few counts scatter as a χ² of fewer degrees of freedom does.
-            n_free *= min(2.0 * found.mean**2 / found.variance / found.n_points, 1.0)
+            n_free *= min(2.0 * moments.mean**2 / moments.variance / moments.n_points, 1.0)
     share = redchi / mean
     if is_expected(share, n_free, is_near_enough):
         return []
@@ -123,9 +123,11 @@ def expected_of(problem: FitProblem, theta: Array) -> Expected | None:
             mean, variance = mean + model.size, variance + 2.0 * model.size
             continue
         moments = deviance_moments(model * part.measurement.loss_scale)
-        given = part.measurement
+        measurement = part.measurement
         weights = (
-            np.ones(1) if given.weight is None else given.kept_of(given.of_points(given.weight))
+            np.ones(1)
+            if measurement.weight is None
+            else measurement.kept_of(measurement.of_points(measurement.weight))
         )
         mean += float(np.sum(weights**2 * moments[0]))
         variance += float(np.sum(weights**4 * moments[1]))
@@ -152,8 +154,8 @@ def at_zero(problem: FitProblem, theta: Array) -> list[str]:
     for part, at in problem.files_at(theta):
         model = _model(part, at) if part.is_poisson else None
         if model is not None:
-            given, data = part.measurement, part.measurement.kept_of(np.asarray(part.data))
-            near = np.abs(model * given.loss_scale) < -BELOW
+            measurement, data = part.measurement, part.measurement.kept_of(np.asarray(part.data))
+            near = np.abs(model * measurement.loss_scale) < -BELOW
             count += int(np.count_nonzero(near & (data == 0.0)))
     if not count:
         return []
@@ -202,7 +204,10 @@ def _table() -> tuple[Array, Array, Array]:
 
 def _model(problem: FitPart, theta: Array) -> Array | None:
     """The model at the points that count, flat; None for data by reference."""
-    given = problem.measurement
-    if any(source_of(one) is not None for one in (given.data, given.weight, given.keep)):
+    measurement = problem.measurement
+    if any(
+        source_of(array) is not None
+        for array in (measurement.data, measurement.weight, measurement.keep)
+    ):
         return None
-    return np.asarray(given.kept_of(np.asarray(problem.run(theta), dtype=np.float64)))
+    return np.asarray(measurement.kept_of(np.asarray(problem.run(theta), dtype=np.float64)))

@@ -31,7 +31,7 @@ def explain_nonfinite(model: Model, theta: Array) -> str:
         plan = make_plan(model, without=("drop", "share"))  # rows under the names of the model
         executor = InterpretedExecutor(plan)
         traces = executor.traces(theta)
-        outside = (_guards(plan, *one, traces) for one in _called(plan))
+        outside = (_guards(plan, *call, traces) for call in _called(plan))
         return (
             next(filter(None, outside), "")
             or _expressions(model, plan, traces)
@@ -58,13 +58,15 @@ def explain_slopes(names: Sequence[str], slopes: Array) -> str:
 
 
 def refusal(
-    label: str, count: int, found: tuple[str, str], names: Sequence[str], theta: Sequence[float]
+    label: str, count: int, reason: tuple[str, str], names: Sequence[str], theta: Sequence[float]
 ) -> FitError:
     """The error of a fit at its evaluation number `count`: what is not finite, and why."""
     when = "at the start" if count == 1 else f"at evaluation {count}"
     values = ", ".join(f"{n} = {v:.6g}" for n, v in zip(names, theta, strict=True))
-    what, why = found
-    return FitError(f"{label}: {what} is not finite {when}: {why}. Free parameters there: {values}")
+    subject, why = reason
+    return FitError(
+        f"{label}: {subject} is not finite {when}: {why}. Free parameters there: {values}"
+    )
 
 
 def _called(plan: ScheduledPlan) -> Iterator[tuple[OpDef, str, Ints]]:

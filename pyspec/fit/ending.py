@@ -109,19 +109,19 @@ class Ending:
         if flags & _AT_BOUND:
             side = np.frombuffer(numbers, np.int64, n)
             gain = np.frombuffer(numbers, np.float64, n, 8 * n).tolist()
-            gains = {k: one for k, one in enumerate(gain) if one > 0.0}
+            gains = {k: fall for k, fall in enumerate(gain) if fall > 0.0}
         fields |= {"theta": theta, "side": side, "gains": gains, "wide": {}}
         fields["covariance"] = np.ndarray((n, n), np.float64, numbers, 16 * n)
         fields["factor"] = np.frombuffer(numbers, np.float64, -1, 8 * n * (n + 2))
-        one = cls.__new__(cls)
-        one.__dict__.update(fields)
-        return one
+        ending = cls.__new__(cls)
+        ending.__dict__.update(fields)
+        return ending
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
-        for one in state.values():
-            if isinstance(one, np.ndarray):  # NumPy copies arrays with leave to write
-                one.flags.writeable = False
+        for value in state.values():
+            if isinstance(value, np.ndarray):  # NumPy copies arrays with leave to write
+                value.flags.writeable = False
 
     @classmethod
     def at(cls, theta: Array) -> Ending:
@@ -192,10 +192,10 @@ class Ending:
         errors = np.sqrt(self.variance) * vectors / size[:, None]
         errors[:, ~null] /= np.sqrt(squares[~null])
         null |= np.abs(errors).max(axis=0) > LONGEST
-        found, away = np.zeros((n, n)), np.zeros((n, int(null.sum())))
-        found[np.ix_(free, free)] = errors[:, ~null] @ errors[:, ~null].T
+        of_free, away = np.zeros((n, n)), np.zeros((n, int(null.sum())))
+        of_free[np.ix_(free, free)] = errors[:, ~null] @ errors[:, ~null].T
         away[free] = vectors[:, null] * np.sqrt(self.variance) / size[:, None]
-        return Determined(found, np.hstack([away, none]))
+        return Determined(of_free, np.hstack([away, none]))
 
     @property
     def correlations(self) -> Array:
@@ -267,13 +267,15 @@ class Ending:
         own = self.places.tolist()
         covariance = self.covariance[np.ix_(own, own)]
         held = self.sides
-        known = [names[k] for k in own]
-        unknown = [one for k, one in enumerate(names) if k not in held and one not in known]
+        with_error = [names[k] for k in own]
+        unknown = [leaf for k, leaf in enumerate(names) if k not in held and leaf not in with_error]
 
         def error(gradient: Mapping[str, float]) -> float | None:
-            if set(gradient).isdisjoint(known) or any(gradient.get(one, 0.0) for one in unknown):
+            if set(gradient).isdisjoint(with_error) or any(
+                gradient.get(leaf, 0.0) for leaf in unknown
+            ):
                 return None
-            g = np.array([gradient.get(one, 0.0) for one in known])
+            g = np.array([gradient.get(leaf, 0.0) for leaf in with_error])
             return math.sqrt(max(float(g @ covariance @ g), 0.0))
 
         return {name: error(gradient) for name, gradient in gradients.items()}

@@ -33,18 +33,18 @@ def check_limits(max_nfev: int | None, max_seconds: float | None) -> None:
         raise FitError(f"max_seconds must be a number above 0, not {max_seconds!r}; None: no limit")
 
 
-def _is_above_0(given: float, kind: type) -> bool:
+def _is_above_0(number: float, kind: type) -> bool:
     """Numbers of NumPy count; True, which Python takes for 1, does not."""
-    is_flag = isinstance(given, (bool, np.bool_))
-    return isinstance(given, kind) and not is_flag and bool(given > 0)
+    is_flag = isinstance(number, (bool, np.bool_))
+    return isinstance(number, kind) and not is_flag and bool(number > 0)
 
 
 @lru_cache(maxsize=64)
 def _nowhere(n_free: int) -> Array:
     """(n_free,) NaN; nobody writes into it."""
-    found = np.full(n_free, np.nan)
-    found.flags.writeable = False
-    return found
+    nans = np.full(n_free, np.nan)
+    nans.flags.writeable = False
+    return nans
 
 
 class Evaluations:
@@ -121,25 +121,25 @@ def told_of_rows(
     """Inside of this block `progress` is told of the rows that an evaluation has read, of all files
     together, and Ctrl-C is a KeyboardInterrupt after the chunk at hand. Of data in memory there is
     nothing to tell."""
-    away = [one.executor for one in files if type(one.measurement.data) is not np.ndarray]
-    read = [one for one in away if isinstance(one, SourceExecutor)]
-    return _told(read, progress, hold) if read else nullcontext()
+    away = [file.executor for file in files if type(file.measurement.data) is not np.ndarray]
+    read = [executor for executor in away if isinstance(executor, SourceExecutor)]
+    return _watching(read, progress, hold) if read else nullcontext()
 
 
 @contextmanager
-def _told(read: list[SourceExecutor], progress: Silent, hold: Hold) -> Iterator[None]:
-    total = sum(one.window.shape[0] for one in read)
+def _watching(read: list[SourceExecutor], progress: Silent, hold: Hold) -> Iterator[None]:
+    total = sum(executor.window.shape[0] for executor in read)
 
     def watch(before: int, done: int) -> None:
         hold.check()
         progress.rows(before + done, total)
 
     before = 0
-    for one in read:
-        one.watch = partial(watch, before)
-        before += one.window.shape[0]
+    for executor in read:
+        executor.watch = partial(watch, before)
+        before += executor.window.shape[0]
     try:
         yield
     finally:
-        for one in read:
-            one.watch = None
+        for executor in read:
+            executor.watch = None

@@ -123,13 +123,13 @@ class Files:
         """All parameters by name, as they are when the fit begins."""
         if self.only is not None:
             return self.only.parameters
-        found: dict[str, Par] = {}
+        by_name: dict[str, Par] = {}
         for file, full in self.named_files:
             for name, par in file.parameters.items():
-                found.setdefault(full[name], par)
+                by_name.setdefault(full[name], par)
         for name, formula in self.spanning.formulas.items():
-            found[name] = Par(name, name, vary=False, formula=formula)
-        return found
+            by_name[name] = Par(name, name, vary=False, formula=formula)
+        return by_name
 
     @property
     def followers(self) -> Followers:
@@ -152,11 +152,11 @@ class Files:
     def column_kinds(self) -> tuple[str, ...]:
         """The class of each Jacobian column, see :class:`pyspec.passes.Column`: constant where it
         is so in every file that has it."""
-        found = ["constant"] * len(self.names)
+        kinds = ["constant"] * len(self.names)
         for file, gather in zip(self.files, self.gathers, strict=True):
             for place, kind in zip(gather.tolist(), file.column_kinds, strict=True):
-                found[place] = kind if found[place] == "constant" else found[place]
-        return tuple(found)
+                kinds[place] = kind if kinds[place] == "constant" else kinds[place]
+        return tuple(kinds)
 
     @cached_property
     def linear_names(self) -> tuple[str, ...]:
@@ -170,13 +170,13 @@ class Files:
         """Free parameters that move a jump over the samples → the values where they do."""
         if self.only is not None:
             return self.only.jumps()
-        found: dict[str, Places] = {}
+        places_by_name: dict[str, Places] = {}
         for (file, full), gather in zip(self.named_files, self.gathers, strict=True):
             for name, own in file.jumps().items():
                 places = own.of_file(gather.tolist())
-                before = found.get(full[name])
-                found[full[name]] = places if before is None else before.joined(places)
-        return found
+                before = places_by_name.get(full[name])
+                places_by_name[full[name]] = places if before is None else before.joined(places)
+        return places_by_name
 
     def jump_parameters(self) -> Collection[str]:
         """All free parameters that move a jump, directly or through expressions."""

@@ -32,7 +32,7 @@ def spanning_of(model: Model) -> dict[str, Formula]:
     of dynamics that are added later."""
     there = model.parameters
     own = {par.name: par.formula for par in model.quantities if par.name not in there}
-    return {n: one for n, one in {**own, **model.elsewhere}.items() if one is not None}
+    return {n: formula for n, formula in {**own, **model.elsewhere}.items() if formula is not None}
 
 
 def same_twice(models: Sequence[Model]) -> tuple[Finding, ...]:
@@ -80,25 +80,27 @@ class Spanning:
         twice = same_twice(models)
         if not waiting:
             return cls(nowhere=twice)
-        known: dict[str, set[str]] = {}
+        owners: dict[str, set[str]] = {}
         for model, full in zip(models, fulls, strict=True):
             for name in single_valued(model.parameters):
-                known.setdefault(name, set()).add(full[name])
-        found: dict[str, Formula] = {}
+                owners.setdefault(name, set()).add(full[name])
+        formulas: dict[str, Formula] = {}
         nowhere = [*twice]
         while True:
-            ready = [n for n in waiting if known.keys() >= set(waiting[n].names) and n not in known]
+            ready = [
+                n for n in waiting if owners.keys() >= set(waiting[n].names) and n not in owners
+            ]
             if not ready:
-                return cls(found, tuple(nowhere))
+                return cls(formulas, tuple(nowhere))
             for name in ready:
                 formula = waiting.pop(name)
-                several = [one for one in formula.names if len(known[one]) > 1]
+                several = [leaf for leaf in formula.names if len(owners[leaf]) > 1]
                 if several:
-                    places = name, several[0], *sorted(known[several[0]])
+                    places = name, several[0], *sorted(owners[several[0]])
                     nowhere.append(Finding(Kind.SPANS_NOWHERE, places))
                     continue
-                found[name] = formula.rename({one: min(known[one]) for one in formula.names})
-                known[name] = {name}
+                formulas[name] = formula.rename({leaf: min(owners[leaf]) for leaf in formula.names})
+                owners[name] = {name}
 
 
 @dataclass(frozen=True)
@@ -109,37 +111,37 @@ class FollowersOfFiles:
     files: Sequence[tuple[Followers, Mapping[str, str]]]
     spanning: Mapping[str, Formula]
 
-    def values(self, known: Mapping[str, float]) -> dict[str, float]:
-        return self._all(known, lambda own, values: own.values(values))
+    def values(self, leaves: Mapping[str, float]) -> dict[str, float]:
+        return self._all(leaves, lambda own, values: own.values(values))
 
-    def columns(self, known: Mapping[str, float | Array]) -> dict[str, float | Array]:
-        return self._all(known, lambda own, values: own.columns(values))
+    def columns(self, leaves: Mapping[str, float | Array]) -> dict[str, float | Array]:
+        return self._all(leaves, lambda own, values: own.columns(values))
 
-    def gradients(self, known: Mapping[str, float]) -> dict[str, dict[str, float]]:
-        found: dict[str, dict[str, float]] = {}
+    def gradients(self, leaves: Mapping[str, float]) -> dict[str, dict[str, float]]:
+        by_name: dict[str, dict[str, float]] = {}
         for file, full in self.files:
-            for name, slopes in file.gradients(local(known, full)).items():
-                found[full[name]] = {full[leaf]: slope for leaf, slope in slopes.items()}
+            for name, slopes in file.gradients(local(leaves, full)).items():
+                by_name[full[name]] = {full[leaf]: slope for leaf, slope in slopes.items()}
         if self.spanning:
-            there = {**known, **self.values(known)}
+            there = {**leaves, **self.values(leaves)}
             for name, formula in self.spanning.items():
                 own = Following({name: formula}, (name,)).gradients(there)[name]
                 total: dict[str, float] = {}
                 for leaf, slope in own.items():
-                    for last, inner in found.get(leaf, {leaf: 1.0}).items():
+                    for last, inner in by_name.get(leaf, {leaf: 1.0}).items():
                         total[last] = total.get(last, 0.0) + slope * inner
-                found[name] = total
-        return found
+                by_name[name] = total
+        return by_name
 
     def _all(
         self,
-        known: Mapping[str, Value],
+        leaves: Mapping[str, Value],
         get: Callable[[Followers, Mapping[str, Value]], Mapping[str, Value]],
     ) -> dict[str, Value]:
-        found: dict[str, Value] = {}
+        by_name: dict[str, Value] = {}
         for file, full in self.files:
-            found |= {full[name]: value for name, value in get(file, local(known, full)).items()}
+            by_name |= {full[name]: value for name, value in get(file, local(leaves, full)).items()}
         if self.spanning:
             across = Following(self.spanning, tuple(self.spanning))
-            found |= get(across, {**known, **found})
-        return found
+            by_name |= get(across, {**leaves, **by_name})
+        return by_name

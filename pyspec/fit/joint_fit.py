@@ -63,13 +63,19 @@ def fit_joint(
     Raises :class:`FitError` where the noise of some files is known and that of others is not.
     """
     need_pairs(parts)
-    pairs = [(model_of(one) if isinstance(one, GraphIR) else one, data) for one, data in parts]
+    pairs = [
+        (model_of(model) if isinstance(model, GraphIR) else model, data) for model, data in parts
+    ]
     label = ", ".join(dict.fromkeys(model.name for model, _ in pairs))
     in_turn = method, stages, fit_alg_1, fit_alg_2
     limits = max_nfev, max_seconds, scale_covar
-    noise = [one for _, one in pairs if one.weight is not None]  # of some only: refused below
+    noise = [
+        measurement for _, measurement in pairs if measurement.weight is not None
+    ]  # of some only: refused below
     n_starts, seed = check_starts(n_starts, seed)
-    how = checked_how(label, in_turn, options, *limits, noise or [one for _, one in pairs], seed)
+    how = checked_how(
+        label, in_turn, options, *limits, noise or [measurement for _, measurement in pairs], seed
+    )
     chosen = "compiled" if backend is None else backend_name(backend)
     names = () if names is None else names
     if isinstance(names, str) or len(names) not in (0, len(pairs)):
@@ -95,8 +101,8 @@ def fit_joint(
             joint = result_of(run_fit(problem, how, make_progress(progress, label)), JointResult)
         else:
             pool = make_pool(label, client, n_workers) if apart else None
-            given: Any = {"pool": pool, "progress": progress, "kind": JointResult}
-            joint = best_from_starts(problem, how, None, n_starts, seed, hold, **given)
+            options_of_starts: Any = {"pool": pool, "progress": progress, "kind": JointResult}
+            joint = best_from_starts(problem, how, None, n_starts, seed, hold, **options_of_starts)
         assert isinstance(joint, JointResult)
         warn(joint.problem.label, joint._warned)
         joint._end(given_data, list(names) or [""] * len(pairs))

@@ -165,13 +165,13 @@ class Objective:
         problem = self.problem
         free = list(range(len(problem.names)))
         if problem.in_c:
-            found = problem.executor.normal(theta, problem.fixed, "factor")
-            factor = unpack(found, symmetric=False)
+            triangle = problem.executor.normal(theta, problem.fixed, "factor")
+            factor = unpack(triangle, symmetric=False)
         else:
             rows = (*-self.derivatives(theta, bounds), problem.plain_residual(theta))
             factor = np.zeros((len(rows), len(rows)))
-            known = np.linalg.qr(np.stack(rows, axis=1), mode="r")
-            factor[: len(known)] = known
+            rows_factor = np.linalg.qr(np.stack(rows, axis=1), mode="r")
+            factor[: len(rows_factor)] = rows_factor
         return factor, self.slopes(theta, bounds, free) if problem.is_poisson else None
 
     def derivatives(self, theta: Array, bounds: Bounds) -> Array:
@@ -194,14 +194,14 @@ class Objective:
     def _differences(self, theta: Array, bounds: Bounds, columns: list[int]) -> Array:
         """Central differences of some columns. Constant ones are kept from the first step on."""
         new = [k for k in columns if k not in self._kept]
-        found = dict(self._kept)
+        by_place = dict(self._kept)
         if new:
             slopes = jacobian(self.problem.plain_residual, theta, bounds, new, self.sizes).T
             self.evaluations.count += 2 * len(new)
-            found.update(zip(new, slopes, strict=True))
-            stay = [k for k in new if self._stays(k) and np.isfinite(found[k]).all()]
-            self._kept = {**self._kept, **{k: found[k] for k in stay}}
-        return np.stack([found[k] for k in columns])
+            by_place.update(zip(new, slopes, strict=True))
+            stay = [k for k in new if self._stays(k) and np.isfinite(by_place[k]).all()]
+            self._kept = {**self._kept, **{k: by_place[k] for k in stay}}
+        return np.stack([by_place[k] for k in columns])
 
     def _stays(self, column: int) -> bool:
         """Whether a column is the same at every step. Counting statistics scale columns by what
@@ -214,9 +214,11 @@ class Objective:
         """Raises :class:`FitError`: the residual is not finite at `theta`, or a derivative of it is
         not, and why."""
         problem, steep = self.problem, self._steep(theta)
-        what, why = ("a derivative", steep) if steep else ("the residual", problem.explain(theta))
-        known = self.evaluations.count, (what, why), problem.names, theta.tolist()
-        raise refusal(problem.label, *known)
+        subject, why = (
+            ("a derivative", steep) if steep else ("the residual", problem.explain(theta))
+        )
+        facts = self.evaluations.count, (subject, why), problem.names, theta.tolist()
+        raise refusal(problem.label, *facts)
 
     def _steep(self, theta: Array) -> str:
         """One sentence on derivatives that are not finite where the residual is, else ""."""

@@ -56,24 +56,22 @@ def shared(problem: FitProblem, client: object, methods: Sequence[str]) -> Itera
         return
     if not problem.in_c:
         raise _not_in_c(problem.label)
-    executors = [_shareable(one, methods) for one in problem.files]
+    executors = [_shareable(executor, methods) for executor in problem.files]
     sums, whole = ClusterSums(client, executors), problem.executor
-    places = [np.arange(len(one.opt_param_names)) for one in executors]
-    each = [
-        RowSums(sums, [given], k) for k, given in enumerate(zip(executors, places, strict=True))
-    ]
-    before = [one.rows for one in executors]
+    places = [np.arange(len(executor.opt_param_names)) for executor in executors]
+    each = [RowSums(sums, [pair], k) for k, pair in enumerate(zip(executors, places, strict=True))]
+    before = [executor.rows for executor in executors]
     problem.rest()  # no layout: the loop asks the executors
     try:
-        for one, rows in zip(executors, each, strict=True):
-            one.rows = rows
+        for executor, rows in zip(executors, each, strict=True):
+            executor.rows = rows
         if isinstance(whole, PartsExecutor):
             whole.rows = RowSums(sums, list(zip(executors, problem.gathers, strict=True)))
         yield sums.spent
     finally:
         sums.close()
-        for one, own in zip(executors, before, strict=True):
-            one.rows = own
+        for executor, own in zip(executors, before, strict=True):
+            executor.rows = own
         if isinstance(whole, PartsExecutor):
             whole.rows = None
 

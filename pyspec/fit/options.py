@@ -181,10 +181,10 @@ def need_pairs(parts: object) -> None:
         need_pair("fit_joint", model, measurement, (Model, GraphIR))
 
 
-def _shown(given: object) -> str:
-    if isinstance(given, str):
-        return repr(given)
-    if isinstance(given, np.ndarray):
+def _shown(value: object) -> str:
+    if isinstance(value, str):
+        return repr(value)
+    if isinstance(value, np.ndarray):
         return "an array"
-    kind = type(given).__name__
+    kind = type(value).__name__
     return f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"

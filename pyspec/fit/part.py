@@ -71,14 +71,14 @@ class FitPart:
 
     def __init__(
         self,
-        given: Part,
+        part: Part,
         backend: str,
         executor: Executor | None = None,
         checksum: int | None = None,
         *,
         lays_out: bool = False,
     ) -> None:
-        self.compiled, measurement, self.fixed = given
+        self.compiled, measurement, self.fixed = part
         self.model, self.outline = self.compiled.model, _outline(self.compiled)
         self.measurement, self.is_poisson = measurement, measurement.loss == "poisson"
         self.is_weighted = measurement.weight is not None or self.is_poisson
@@ -146,7 +146,7 @@ class FitPart:
         if self._executor is not None:
             self._executor.rest()
 
-    def given(self, measurement: Measurement) -> FitPart:
+    def with_measurement(self, measurement: Measurement) -> FitPart:
         """The same of the data as they came, in place of those that workers hold, or of their
         chunks."""
         if measurement is self.measurement:
@@ -218,8 +218,10 @@ class FitPart:
         values = self.model.energy if is_energy else self.model.time
         if values is None or (is_energy and self.is_trace):
             return None
-        given = self.measurement
-        return values[slice_of(given.columns if is_energy or self.is_trace else given.rows)]
+        measurement = self.measurement
+        return values[
+            slice_of(measurement.columns if is_energy or self.is_trace else measurement.rows)
+        ]
 
     @property
     def data(self) -> Stored:
@@ -235,11 +237,11 @@ class FitPart:
     @property
     def n_points(self) -> int:
         """Points of the window that count."""
-        given = self.measurement
-        if given.keep is None and self.laid is not None:
+        measurement = self.measurement
+        if measurement.keep is None and self.laid is not None:
             return self.laid[0].n_points
-        if given.keep is not None or source_of(given.weight) is not None:
-            return count_kept(given)
+        if measurement.keep is not None or source_of(measurement.weight) is not None:
+            return count_kept(measurement)
         return self.n_residuals
 
     @cached_property
@@ -254,12 +256,12 @@ class FitPart:
         if self.outline.is_idle:
             laws = [par.dynamics.components for par in self.parameters.values() if par.dynamics]
             refuse_idle(self.model.components, *laws)
-        given = {**(self.fixed or {}), **(seeds or {})}
-        shared = None if given else self.compiled.start
+        values = {**(self.fixed or {}), **(seeds or {})}
+        shared = None if values else self.compiled.start
         if shared is not None:
             return shared
-        known = self.model, self.parameters, self.names, given
-        return start_parameters(*known, self.measurement.glimpse)
+        facts = self.model, self.parameters, self.names, values
+        return start_parameters(*facts, self.measurement.glimpse)
 
     def run(self, theta: Array, *, whole: bool = False) -> Array:
         """The model over the window at `theta`, or over the whole axes."""

@@ -97,9 +97,9 @@ class FitProblem(Files):
         if isinstance(whole := made.executor, PartsExecutor) and whole.stack is not None:
             for file in made.files:
                 file.shares = made
-        known = [k for k, file in enumerate(made.files) if file.is_weighted]
-        if 0 < len(known) < len(made.files):
-            which = ", ".join(f"file {k}" for k in known)
+        weighted = [k for k, file in enumerate(made.files) if file.is_weighted]
+        if 0 < len(weighted) < len(made.files):
+            which = ", ".join(f"file {k}" for k in weighted)
             raise FitError(
                 f"{made.label}: the noise of some files is known ({which}) and that of others is "
                 "not, so their residuals cannot be weighed against each other; call set_noise for "
@@ -131,8 +131,8 @@ class FitProblem(Files):
 
     def measured(self, data: Any = None) -> Measurement:
         """The measurement of the first file, or with other data in place of its own."""
-        given = self.measurement
-        return given if data is None else replace(given, data=data)
+        measurement = self.measurement
+        return measurement if data is None else replace(measurement, data=data)
 
     def beside(self, others: list[Array]) -> FitProblem:
         """The same, of which it is known what starts to try beside its optimum."""
@@ -140,8 +140,8 @@ class FitProblem(Files):
 
     def of_squares(self) -> FitProblem:
         """The same with residuals that are not those of counts."""
-        given = [(file.part, replace(file.measurement, loss="squares")) for file in self.files]
-        return self.changed([part._replace(measurement=plain) for part, plain in given])
+        parts = [(file.part, replace(file.measurement, loss="squares")) for file in self.files]
+        return self.changed([part._replace(measurement=plain) for part, plain in parts])
 
     def of_any_sign(self) -> FitProblem:
         """The same with free amplitudes that may be negative."""
@@ -172,7 +172,10 @@ class FitProblem(Files):
     def ended(self, measurements: Sequence[Measurement], theta: Array) -> FitProblem:
         """The problem after the fit. It refers to the original data again, not to the copies or
         chunks that workers hold. Where files share amplitudes, each of them needs theta of all."""
-        files = [file.given(one) for file, one in zip(self.files, measurements, strict=True)]
+        files = [
+            file.with_measurement(measurement)
+            for file, measurement in zip(self.files, measurements, strict=True)
+        ]
         is_same = all(a is b for a, b in zip(files, self.files, strict=True))
         whole = self._executor
         stack = whole.stack if isinstance(whole, PartsExecutor) else None
@@ -182,13 +185,13 @@ class FitProblem(Files):
         if shared is not None:
             shared = replace(shared, parts=tuple(file.part for file in files))
         theta = np.array(theta)
-        found = FitProblem(files, shared, self.without, None if stack is None else theta)
+        problem = FitProblem(files, shared, self.without, None if stack is None else theta)
         if stack is not None:
             stack.theta = theta
-            found._executor = whole if is_same else None
+            problem._executor = whole if is_same else None
             for file in files:
-                file.shares = found
-        return found
+                file.shares = problem
+        return problem
 
     @property
     def fixed(self) -> Mapping[str, float] | None:
@@ -272,12 +275,14 @@ class FitProblem(Files):
         """Where a fit starts."""
         if self.only is not None:
             return self.only.start(seeds)
-        given = seeds or {}
+        values_by_name = seeds or {}
         began: dict[str, float] = {}
         limits: dict[str, Limits] = {}
         moved: list[str] = []
         for file, full in self.named_files:
-            own = file.start({name: given[full[name]] for name in full if full[name] in given})
+            own = file.start(
+                {name: values_by_name[full[name]] for name in full if full[name] in values_by_name}
+            )
             moved += [full[name] for name in own.moved]
             for name, value in own.values.items():
                 if full[name] not in began:

@@ -33,21 +33,21 @@ def check_registered(model: Model, parameters: Mapping[str, Par]) -> None:
         for component in components:
             if not component.op.external or x is None:
                 continue
-            given = [values[par.name] for par in component.parameters]
-            _check_shape(_called(component, model, x, given), component, x)
+            arguments = [values[par.name] for par in component.parameters]
+            _check_shape(_called(component, model, x, arguments), component, x)
             moving = [bool(movers(par.name, parameters)) for par in component.parameters]
             if any(moving) and component.op.own is None:
-                _check_columns(component, model, x, given, moving)
+                _check_columns(component, model, x, arguments, moving)
 
 
 def _called(
-    component: Component, model: Model, x: Array, given: Sequence[npt.ArrayLike], how: str = ""
+    component: Component, model: Model, x: Array, arguments: Sequence[npt.ArrayLike], how: str = ""
 ) -> npt.ArrayLike:
     """What a function gives at x. Raises :class:`ModelError` with the place of the component."""
     try:
         with np.errstate(all="ignore"):
-            found: npt.ArrayLike = function_of(component.op, model.inputs)(x, *given)
-            return found
+            returned: npt.ArrayLike = function_of(component.op, model.inputs)(x, *arguments)
+            return returned
     except ModelError as error:
         raise ModelError(f"{component.where}: {component.name}: {error}") from None
     except Exception as error:  # a function of the user's may raise anything
@@ -56,8 +56,8 @@ def _called(
         ) from error
 
 
-def _check_shape(found: npt.ArrayLike, component: Component, x: Array) -> None:
-    shape = np.shape(found)
+def _check_shape(returned: npt.ArrayLike, component: Component, x: Array) -> None:
+    shape = np.shape(returned)
     if shape not in ((), x.shape):
         raise _refusal(
             component,
@@ -67,7 +67,7 @@ def _check_shape(found: npt.ArrayLike, component: Component, x: Array) -> None:
 
 
 def _check_columns(
-    component: Component, model: Model, x: Array, given: Sequence[float], moving: Sequence[bool]
+    component: Component, model: Model, x: Array, arguments: Sequence[float], moving: Sequence[bool]
 ) -> None:
     """Where parameters move, at values near those of the model."""
     moved = [par.name for par, moves in zip(component.parameters, moving, strict=True) if moves]
@@ -78,24 +78,24 @@ def _check_columns(
     )
     columns = [
         _near(number, par)[:, np.newaxis] if moves else number
-        for par, number, moves in zip(component.parameters, given, moving, strict=True)
+        for par, number, moves in zip(component.parameters, arguments, moving, strict=True)
     ]
     try:
-        found = _called(component, model, x, columns, how)
+        returned = _called(component, model, x, columns, how)
     except ModelError as error:
         raise ModelError(f"{error}{remedy}") from error.__cause__
     lines = [
-        _called(component, model, x, [np.ravel(one)[k % np.size(one)] for one in columns])
+        _called(component, model, x, [np.ravel(column)[k % np.size(column)] for column in columns])
         for k in range(_ROWS)
     ]
     wanted = np.stack([np.broadcast_to(line, x.shape) for line in lines])
-    if np.shape(found) not in ((), x.shape, (_ROWS, 1), wanted.shape):
+    if np.shape(returned) not in ((), x.shape, (_ROWS, 1), wanted.shape):
         raise _refusal(
-            component, f"returns shape {np.shape(found)} for {_ROWS} times {how}{remedy}"
+            component, f"returns shape {np.shape(returned)} for {_ROWS} times {how}{remedy}"
         )
     judged = np.isfinite(wanted)
     scale = np.abs(wanted[judged]).max(initial=0.0)
-    if (np.abs(np.broadcast_to(found, wanted.shape) - wanted)[judged] > 1e-6 * scale).any():
+    if (np.abs(np.broadcast_to(returned, wanted.shape) - wanted)[judged] > 1e-6 * scale).any():
         raise _refusal(
             component,
             f"gives other values for all times together than for each by itself {how}{remedy}",
@@ -113,7 +113,7 @@ def _near(value: float, par: Par) -> Array:
     return np.asarray(np.clip(up if up[-1] <= par.max else value - step, par.min, par.max))
 
 
-def _refusal(component: Component, what: str) -> ModelError:
+def _refusal(component: Component, fault: str) -> ModelError:
     return ModelError(
-        f"{component.where}: {component.name}: the registered function {component.op.name} {what}"
+        f"{component.where}: {component.name}: the registered function {component.op.name} {fault}"
     )

@@ -242,16 +242,16 @@ def fit_trace(
     if time_limits is not None:
         window = index_range(chosen.time, time_limits, "time")
         measurement = replace(measurement, columns=window)
-    given: StagedOptions = {"scale_covar": None if sigma is None else False, **options}
+    all_options: StagedOptions = {"scale_covar": None if sigma is None else False, **options}
     with Hold() as hold:
-        result = hold.mark(fit_model(chosen, measurement, **given))
+        result = hold.mark(fit_model(chosen, measurement, **all_options))
         result.fit_type, result.target = "trace", target
         return result
 
 
-def _rises(given: npt.ArrayLike) -> bool:
+def _rises(axis: npt.ArrayLike) -> bool:
     """Whether this can be an axis of times."""
-    array = np.asarray(given)
+    array = np.asarray(axis)
     if array.ndim != 1 or array.size < 2 or array.dtype.kind not in "fiu":
         return False
     return bool((np.diff(array) > 0).all())

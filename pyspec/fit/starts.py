@@ -65,7 +65,7 @@ def check_seeds(model: Model, seeds: Mapping[str, float]) -> None:
         raise FitError(f"{model.name}: seeds are values by name, {{'GLP_01_A': 20}}, not {seeds!r}")
     if not seeds:
         return
-    known = [par.name for par in model.parameters.values() if par.formula is None]
+    names = [par.name for par in model.parameters.values() if par.formula is None]
     idle = [par.name for par in model.quantities if par.formula is None]
     for name in seeds:
         if name in model.parameters and model.parameters[name].formula is not None:
@@ -74,10 +74,10 @@ def check_seeds(model: Model, seeds: Mapping[str, float]) -> None:
                 f"follows the expression {model.parameters[name].expr!r}; leave it out: "
                 "{name: result.values[name] for name in result.free_names}"
             )
-        if name not in known and name not in idle:
+        if name not in names and name not in idle:
             raise FitError(
                 f"{model.name}: seeds name {name!r}, which is no free or fixed parameter"
-                f"{meant(name, known)}"
+                f"{meant(name, names)}"
             )
     check_numbers(model.name, seeds)
 
@@ -92,15 +92,15 @@ def listed_seeds(
             f"{call}: seeds are a list with values for each fit, [{{'GLP_01_A': 20}}, ...], not a "
             "mapping; put it into a list once for each"
         )
-    found = list(seeds)
+    listed = list(seeds)
     by_names = {
-        tuple(seed) if isinstance(seed, Mapping) else k: seed for k, seed in enumerate(found)
+        tuple(seed) if isinstance(seed, Mapping) else k: seed for k, seed in enumerate(listed)
     }
     for seed in by_names.values():
         check_seeds(model, seed)
-    for seed in found:
+    for seed in listed:
         check_numbers(model.name, seed)
-    return found
+    return listed
 
 
 def check_numbers(label: str, seeds: Mapping[str, npt.ArrayLike]) -> None:
@@ -148,30 +148,32 @@ def drawn_starts(
         if all(map(math.isfinite, start.limits[name][:2]))
     }
     for index in range(1, n_starts):
-        found = {**(seeds or {})}
+        values = {**(seeds or {})}
         for name in problem.names:
             if name in swings:
-                found[name] = next(swings[name])
+                values[name] = next(swings[name])
                 continue
             (low, high, unit), value = start.limits[name], start.values[name]
             is_closed = math.isfinite(low) and math.isfinite(high)
             if is_closed and index % 2:
-                found[name] = _anywhere(generator, low, high)
+                values[name] = _anywhere(generator, low, high)
                 continue
             spread = NEAR * (high - low) if is_closed else OPEN * (abs(value) or unit)
             near = generator.normal(value, spread)
-            found[name] = float(min(max(near, low), high))
-        yield found
+            values[name] = float(min(max(near, low), high))
+        yield values
 
 
 def _frequencies_of(problem: FitProblem) -> list[str]:
     """The free parameters that are a frequency of an oscillation, in the order of the others."""
-    found = set()
+    frequencies = set()
     for own, names in problem.named_files:
         groups = groups_of_laws(own.model, own.parameters)
         laws = [law for group in groups for law in group if law.op.name in OSCILLATING]
-        found |= {names.get(p.name) for law in laws for p in law.parameters if p.argument == "f"}
-    return [name for name in problem.names if name in found]
+        frequencies |= {
+            names.get(p.name) for law in laws for p in law.parameters if p.argument == "f"
+        }
+    return [name for name in problem.names if name in frequencies]
 
 
 def _evenly(generator: np.random.Generator, low: float, high: float) -> Iterator[float]:
@@ -234,9 +236,9 @@ class Ended:
         return cls(ended, max(SAME * variance, rounding), nfev=nfev)
 
     @classmethod
-    def failed(cls, given: Mapping[str, float], error: FitError) -> Ended:
+    def failed(cls, values: Mapping[str, float], error: FitError) -> Ended:
         """Of a fit that could not be made."""
-        return cls(Start(given, {}, math.nan, False, str(error)), error=error)
+        return cls(Start(values, {}, math.nan, False, str(error)), error=error)
 
     def is_better(self, other: Ended | None) -> bool:
         """Whether this is a better fit than an earlier one, or none. Of two with the same chi² the
@@ -250,7 +252,7 @@ class Ended:
 
 def first_error(ended: Sequence[Ended]) -> FitError:
     """What the first start raised, where all of them failed."""
-    return next(one.error for one in ended if one.error is not None)
+    return next(fit.error for fit in ended if fit.error is not None)
 
 
 def with_starts(
@@ -267,9 +269,9 @@ def with_starts(
     at, tolerance = own.start.chisqr, own.tolerance
     best.interrupted = best.interrupted or interrupted
     best.starts = tuple(
-        replace(one.start, agrees=abs(one.start.chisqr - at) <= tolerance) for one in ended
+        replace(fit.start, agrees=abs(fit.start.chisqr - at) <= tolerance) for fit in ended
     )
-    finished = [at for at, one in zip(best.starts, ended, strict=True) if not one.interrupted]
+    finished = [at for at, fit in zip(best.starts, ended, strict=True) if not fit.interrupted]
     best._findings = (*best._findings, *_disagreement(best, finished, drawn["n_starts"]))
     return best
 
@@ -277,27 +279,27 @@ def with_starts(
 def _disagreement(best: FitResult, finished: Sequence[Start], n_starts: int) -> list[Finding]:
     """Findings about starts that ended elsewhere or did not finish, and about other values of the
     same chi²."""
-    found, n = [], len(finished)
-    others = [one for one in finished if not one.agrees]
+    findings, n = [], len(finished)
+    others = [start for start in finished if not start.agrees]
     if others or n < n_starts:
-        ended = [one.chisqr for one in others if math.isfinite(one.chisqr)]
+        ended = [start.chisqr for start in others if math.isfinite(start.chisqr)]
         counts = {"agree": n - len(others), "finished": n, "all": n_starts}
         nearest = {"nearest": min(ended)} if ended else {}
         numbers = {**counts, "chisqr": best.chisqr, **nearest}
-        found.append(Finding(Kind.STARTS_DISAGREE, (), numbers))
+        findings.append(Finding(Kind.STARTS_DISAGREE, (), numbers))
     apart: dict[str, None] = {}
-    for one in best.starts:
-        if one.agrees and one.success:
-            apart.update(dict.fromkeys(_other_values(one, best)))
+    for start in best.starts:
+        if start.agrees and start.success:
+            apart.update(dict.fromkeys(_other_values(start, best)))
     if apart:
-        found.append(Finding(Kind.PARTS_EXCHANGED, (*apart,)))
-    return found
+        findings.append(Finding(Kind.PARTS_EXCHANGED, (*apart,)))
+    return findings
 
 
-def _other_values(one: Start, best: FitResult) -> list[str]:
+def _other_values(start: Start, best: FitResult) -> list[str]:
     errors, values = best.stderr, best.values
     return [
         name
-        for name, value in one.values.items()
+        for name, value in start.values.items()
         if (error := errors[name]) and abs(value - values[name]) > APART * error
     ]

@@ -30,10 +30,10 @@ Array = npt.NDArray[np.float64]
 class UnitParameter(lmfit.Parameter):  # type: ignore[misc]
     """A parameter whose variable is its value, or its distance to a bound, in units of `unit`."""
 
-    def __init__(self, name: str, value: float, unit: float, **given: Any) -> None:
+    def __init__(self, name: str, value: float, unit: float, **attributes: Any) -> None:
         self.unit = unit
         self._val: float = value
-        super().__init__(name, value=value, **given)
+        super().__init__(name, value=value, **attributes)
 
     def _init_bounds(self) -> None:
         self._val = min(max(self._val, self.min), self.max)

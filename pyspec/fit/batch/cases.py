@@ -50,7 +50,7 @@ class Cases:
         """The k-th, whose values are looked at."""
         return self.measured[0 if len(self.measured) == 1 else k]
 
-    def given(self, k: int) -> Mapping[str, float]:
+    def values_of(self, k: int) -> Mapping[str, float]:
         """The k-th values in place of those of the model: starts, and those of fixed parameters."""
         return self.values[0 if len(self.values) == 1 else k]
 

@@ -67,7 +67,7 @@ class Starts(Batch[Ended]):
     def case(
         self, number: int, checksum: int | None = None
     ) -> tuple[FitProblem, Mapping[str, float]]:
-        return self.problem, self.cases.given(number - self.first)
+        return self.problem, self.cases.values_of(number - self.first)
 
     def fit(self, number: int) -> Ended:
         problem, start = self.case(number)
@@ -94,7 +94,7 @@ class Starts(Batch[Ended]):
         return result_of(run_fit(problem, self.how, reporter, start, ended), self.kind)
 
     def kept(self, number: int, status: str, message: str, result: FitResult | None) -> Ended:
-        return Ended.failed(self.cases.given(number - self.first), FitError(message))
+        return Ended.failed(self.cases.values_of(number - self.first), FitError(message))
 
     def made(self, number: int, solved: Solved, place: int) -> Ended:
         own = solved.fitted[place]

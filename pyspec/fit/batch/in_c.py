@@ -222,7 +222,7 @@ class InC:
         free = -math.inf, math.inf
         columns |= {name: (solved.fixed, k, free) for k, name in enumerate(solved.fixed_names)}
         for place in places:
-            values = cases.given(place)
+            values = cases.values_of(place)
             if self.starts_by_data:
                 able[place - places[0]] = self._start_by_data(place, values)
                 continue

@@ -133,7 +133,7 @@ class ModelBatch(Batch[Kind]):
         self, number: int, checksum: int | None = None
     ) -> tuple[FitProblem, Mapping[str, float]]:
         place = number - self.first
-        measurement, values = self.cases.measurement(place), self.cases.given(place)
+        measurement, values = self.cases.measurement(place), self.cases.values_of(place)
         names = self.compiled.model.fixed_names if values else ()
         fixed = {name: value for name, value in values.items() if name in names}
         free = {name: value for name, value in values.items() if name not in fixed}

@@ -106,18 +106,18 @@ def ending_of(run: Run) -> tuple[Ending, Verdict | None]:
     if run.intervals:
         intervals = {problem.names.index(name): ends for name, ends in run.intervals.items()}
     is_saturated = run.scale_covar and run.n_points <= n_fitted
-    known, flags, _ = run.ended or (None, 0, 0)
+    ending, flags, _ = run.ended or (None, 0, 0)
     if solver is not None and not run.stopped and not problem.is_poisson:
-        known = solver.settle(run.n_points, n_amplitudes, run.scale_covar, intervals)
+        ending = solver.settle(run.n_points, n_amplitudes, run.scale_covar, intervals)
         if solver.flags & _DECIDED != _CERTAIN and problem.in_memory:
-            known = run.objective.judge(solver)
+            ending = run.objective.judge(solver)
         flags = solver.flags
-    if known is not None:
+    if ending is not None:
         is_certain = flags & ~_HARMLESS == _CERTAIN and not is_saturated
-        if is_certain and not run.lost and known.chisqr < math.inf:
-            return known, None
-    said = known if flags & _CERTAIN else None
-    return ending_in_doubt(run, said, n_amplitudes, is_saturated, intervals)
+        if is_certain and not run.lost and ending.chisqr < math.inf:
+            return ending, None
+    certain = ending if flags & _CERTAIN else None
+    return ending_in_doubt(run, certain, n_amplitudes, is_saturated, intervals)
 
 
 # what is said
@@ -127,32 +127,32 @@ def _findings(
     run: Run, ending: Ending, sides: Mapping[str, str]
 ) -> tuple[Sequence[Finding], Sequence[Finding]]:
     """What to know before the numbers are used; and what of it is a warning, too."""
-    problem, values, found = run.problem, run.values, list(run.findings)
+    problem, values, findings = run.problem, run.values, list(run.findings)
     names, chisqr = problem.names, ending.chisqr
     for k, error in ending.wide.items():
         low, high, _ = run.start.limits[names[k]]
         numbers = {"error": error, "low": low, "high": high}
-        found.append(Finding(Kind.ERROR_BEYOND_BOUNDS, (names[k],), numbers))
+        findings.append(Finding(Kind.ERROR_BEYOND_BOUNDS, (names[k],), numbers))
     is_judged = problem.is_weighted and not run.stopped and Robust.of(run.options) is None
     if is_judged and math.isfinite(chisqr):
-        said = ending.redchi, ending.n_free, run.scale_covar
-        found += far_from_expected(problem, values, *said)
+        figures = ending.redchi, ending.n_free, run.scale_covar
+        findings += far_from_expected(problem, values, *figures)
     warned = cautions_of(problem, values)
     if run.stopped or not math.isfinite(chisqr):
-        return found, warned
+        return findings, warned
     if math.isnan(ending.variance):
-        found.append(Finding(Kind.NO_SCATTER, (), {"points": run.n_points}))
+        findings.append(Finding(Kind.NO_SCATTER, (), {"points": run.n_points}))
     for place, gain in ending.gains.items():
         name, (low, high, _) = names[place], run.start.limits[names[place]]
         at = name, sides[name], low if sides[name] == "min" else high
-        found.append(at_the_bound(problem, *at, gain, chisqr, _scale(run, ending)))
+        findings.append(at_the_bound(problem, *at, gain, chisqr, _scale(run, ending)))
     if run.solver is not None and run.intervals:
         for name, ends in run.intervals.items():
             if name not in run.lost:
-                known = run.start.bounds, ends, _scale(run, ending)
-                found += beyond(problem, run.solver, name, *known)
-    found += doubts_of(problem, ending.theta, values, sides, chisqr)
-    return [*found, *warned], warned
+                limits = run.start.bounds, ends, _scale(run, ending)
+                findings += beyond(problem, run.solver, name, *limits)
+    findings += doubts_of(problem, ending.theta, values, sides, chisqr)
+    return [*findings, *warned], warned
 
 
 def _scale(run: Run, ending: Ending) -> float:
@@ -199,7 +199,7 @@ def _message(
     if lost := [name for name in empty if name not in moving]:
         parts.append("The data do not determine " + ", ".join(lost))
         parts.append("" if verdict is None else described(verdict, problem.names))
-    parts += [f"{name} {what}" for name, what in moving.items()]
+    parts += [f"{name} {remark}" for name, remark in moving.items()]
     robust = Robust.of(run.options)
     if robust is not None:
         parts.append(

@@ -91,43 +91,43 @@ class Descent:
         noise = 1e-12 * first.chisqr + np.finfo(float).eps ** 2 * self.data_square
         slight = SLIGHT / max(self.n_points - start.size, 1)
         ties: dict[int, list[float]] = {}
-        found = search(first, self._trial, jumps, noise, ties, slight)
-        found = self._settle(found, jumps)
+        solver = search(first, self._trial, jumps, noise, ties, slight)
+        solver = self._settle(solver, jumps)
         for index, jump in jumps.places.items():
             name = problem.names[index]
             if jump.is_rough:
                 self.lost.append(name)
                 continue
-            low, high = reach(found, index, jumps, problem.chisqr_at, noise)
-            error, is_inside = self._by_slopes(found, index, jumps)
+            low, high = reach(solver, index, jumps, problem.chisqr_at, noise)
+            error, is_inside = self._by_slopes(solver, index, jumps)
             if error and is_inside:
                 continue
             if error:
-                at = float(found.theta[index])
+                at = float(solver.theta[index])
                 low, high = min(low, at - error), max(high, at + error)
             for value in ties.get(index, ()) if not jump.pinned else ():
-                also = interval(jump.at(found.theta), value)
+                also = interval(jump.at(solver.theta), value)
                 low, high = min(low, also[0]), max(high, also[1])
             if not (np.isfinite(low) and np.isfinite(high)):
                 self.lost.append(name)
             least, most = jumps.limits(index)
             self.intervals[name] = max(low, least), min(high, most)
-        return found
+        return solver
 
-    def _by_slopes(self, found: NativeSolver, index: int, jumps: Jumps) -> tuple[float, bool]:
+    def _by_slopes(self, solver: NativeSolver, index: int, jumps: Jumps) -> tuple[float, bool]:
         """The standard error of a jump parameter, if it says more than the interval, and whether
         the fit ended inside of the interval. The error is 0 if the interval says more.
 
         The place of a line with two heights follows from its slopes and from its jump. The error
         holds if it is short compared with the interval, or if the next intervals fit nearly as
         well."""
-        jump, n = jumps.places[index], found.theta.size
-        covariance, empty = gauss_newton(found.factor()[:, :-1]) if jump.is_smooth else (None, [])
+        jump, n = jumps.places[index], solver.theta.size
+        covariance, empty = gauss_newton(solver.factor()[:, :-1]) if jump.is_smooth else (None, [])
         if covariance is None or index in empty:
             return 0.0, False
-        variance = found.chisqr / max(self.n_points - n, 1)
+        variance = solver.chisqr / max(self.n_points - n, 1)
         error = float(np.sqrt(variance * covariance[index, index]))
-        places, at = jump.at(found.theta), float(found.theta[index])
+        places, at = jump.at(solver.theta), float(solver.theta[index])
         k = number_of(places, at)
         low, high = jumps.inside(index, places, k)
         least, most = jumps.limits(index)
@@ -137,11 +137,11 @@ class Descent:
             return error, True
         for beside in (k - 1, k + 1):
             if 0 <= beside <= places.size:
-                begin, end = jumps.frozen(found.theta)
+                begin, end = jumps.frozen(solver.theta)
                 begin[index], end[index] = jumps.inside(index, places, beside)
                 if begin[index] <= end[index]:
-                    trial = self._trial(np.clip(found.theta, begin, end), (begin, end))
-                    if trial.chisqr < found.chisqr + FAR * variance:
+                    trial = self._trial(np.clip(solver.theta, begin, end), (begin, end))
+                    if trial.chisqr < solver.chisqr + FAR * variance:
                         return error, low < at < high
         return 0.0, False
 
@@ -210,10 +210,10 @@ class Descent:
     def _trial(self, start: Array, bounds: Bounds) -> NativeSolver:
         return self.fit(start, bounds, TRIAL_EVALUATIONS)
 
-    def _settle(self, found: NativeSolver, jumps: Jumps) -> NativeSolver:
+    def _settle(self, solver: NativeSolver, jumps: Jumps) -> NativeSolver:
         """The end of a search, to the tolerance. A parameter is put into the middle of its interval
         if the data do not determine its place there. This happens with an onset and a height."""
-        start = found.theta.copy()
+        start = solver.theta.copy()
         undetermined = self._undetermined(start)
         for index, jump in jumps.places.items():
             if jump.pinned:
@@ -224,27 +224,27 @@ class Descent:
         for index in jumps.places.keys() & undetermined:
             start[index] = low[index] = high[index] = middle(low[index], high[index], start[index])
         settled = self.fit(start, (low, high))
-        return found if settled.end == "not_finite" else settled
+        return solver if settled.end == "not_finite" else settled
 
     def _undetermined(self, theta: Array) -> list[int]:
         free = [(-np.inf, np.inf)] * theta.size
         return gauss_newton(self.objective.slopes(theta, free, list(range(theta.size))))[1]
 
-    def freed(self, found: NativeSolver, start: Array, bounds: Bounds) -> NativeSolver:
+    def freed(self, solver: NativeSolver, start: Array, bounds: Bounds) -> NativeSolver:
         """The solver, which goes on where it has ended in doubt (csrc/solver/lm_ways.c): some
         parameters go back to their `start`, and heights are eliminated."""
-        if found.end not in ENDED:
-            return found
-        found.settle(self.n_points, 0, self.is_scaled, {})
-        if not found.is_weak:
-            return found
+        if solver.end not in ENDED:
+            return solver
+        solver.settle(self.n_points, 0, self.is_scaled, {})
+        if not solver.is_weak:
+            return solver
         linear, is_counts = self.linear(), self.problem.is_poisson
         left = self.objective.evaluations.left()
         better = self._better_start(np.clip(start, *bounds), bounds, linear) if is_counts else None
         reduces = BACK if self.eliminates else WAYS
-        search = Search(found, start, linear, reduces, left, better, is_counts=is_counts)
-        self._run(search, found)
-        return found
+        search = Search(solver, start, linear, reduces, left, better, is_counts=is_counts)
+        self._run(search, solver)
+        return solver
 
     def _best_beside(self, begin: Array, start: Array, bounds: Bounds) -> NativeSolver:
         """The best of the optima beside that of a fit from `begin`, which may creep to it."""
@@ -264,7 +264,7 @@ class Descent:
             return first
         self.look = look = Look(self.objective, trial, finish, first, self.n_points)
         look.run()
-        return look.found
+        return look.best
 
     def linear(self) -> list[int]:
         """Places of the parameters that the model is linear in, unless it has free amplitudes,

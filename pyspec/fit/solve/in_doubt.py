@@ -28,12 +28,12 @@ ROUNDING = 1e-16
 
 def ending_in_doubt(
     run: Run,
-    known: Ending | None,
+    certain: Ending | None,
     n_amplitudes: int,
     is_saturated: bool,
     intervals: Mapping[int, tuple[float, float]],
 ) -> tuple[Ending, Verdict]:
-    """The ending of a run, and the verdict of a closer look. `known` is what C says of it if
+    """The ending of a run, and the verdict of a closer look. `certain` is what C says of it if
     that is certain."""
     problem, theta, side = run.problem, run.theta, _side(run, intervals)
     n, (lower, upper) = theta.size, run.start.bounds
@@ -53,15 +53,15 @@ def ending_in_doubt(
         if math.isfinite(chisqr) and not is_sampled:
             verdict = _judged(run, slopes, side, chisqr, tuple(intervals))
     # What C said of the bounds holds where none was added.
-    said = None if verdict.next_to else known
+    of_c = None if verdict.next_to else certain
     covariance, empty = np.full((n, n), np.nan), list[int]()
     if is_saturated or run.stopped:
         pass
     elif slopes is None:
         places = [run.outcome.var_names.index(name) for name in problem.names]
         covariance = np.array(chain, np.float64)[np.ix_(places, places)]
-    elif said is not None:
-        covariance = said.covariance.copy()
+    elif of_c is not None:
+        covariance = of_c.covariance.copy()
     else:
         own = [k for k in range(n) if side[k] == 0 and k not in intervals]
         inner, lacking = gauss_newton(slopes.root[:, own]) if own else (None, [])
@@ -73,8 +73,8 @@ def ending_in_doubt(
     lost = [*empty, *endless, *verdict.lost, *map(problem.names.index, run.lost)]
     with np.errstate(invalid="ignore"):
         errors = np.sqrt(covariance.diagonal())
-    found = np.flatnonzero(errors > upper - lower).tolist()
-    wide = {k: float(errors[k]) for k in found if k not in lost}
+    too_wide = np.flatnonzero(errors > upper - lower).tolist()
+    wide = {k: float(errors[k]) for k in too_wide if k not in lost}
     for k in (*lost, *wide):
         covariance[k] = covariance[:, k] = np.nan
     for array in (covariance, side):
@@ -93,7 +93,7 @@ def ending_in_doubt(
         None if slopes is None else slopes.fisher,
         intervals,
         tuple(dict.fromkeys(lost)),
-        _gains(slopes, side, intervals) if said is None else said.gains,
+        _gains(slopes, side, intervals) if of_c is None else of_c.gains,
         wide,
     )
     return ending, verdict
@@ -144,8 +144,8 @@ def _slopes_at(run: Run, at: Array, scale: tuple[float, float], n_amplitudes: in
     factor, root = pack_triangle(whole), whole[:, :-1]
     factor.flags.writeable = False
     run.nfev = max(run.nfev, objective.evaluations.count)
-    downhill, known = root.T @ whole[:, -1], root if fisher is None else fisher
-    return _Slopes(at, known, downhill, *scale, problem.chisqr_at, factor, fisher)
+    downhill, of_information = root.T @ whole[:, -1], root if fisher is None else fisher
+    return _Slopes(at, of_information, downhill, *scale, problem.chisqr_at, factor, fisher)
 
 
 def _judged(

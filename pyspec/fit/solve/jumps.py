@@ -63,7 +63,7 @@ class Jumps:
     def of(cls, problem: FitProblem, bounds: Bounds) -> Jumps:
         """Those of a fit within bounds."""
         places = problem.jumps()
-        return cls({problem.names.index(name): one for name, one in places.items()}, bounds)
+        return cls({problem.names.index(name): jump for name, jump in places.items()}, bounds)
 
     def limits(self, index: int) -> tuple[float, float]:
         """The bounds of one parameter."""
@@ -211,7 +211,7 @@ def _candidates(places: Array, at: int, low: float, high: float) -> Iterator[int
 
 
 def reach(
-    found: NativeSolver,
+    solver: NativeSolver,
     index: int,
     jumps: Jumps,
     chisqr_at: Callable[[Array], float],
@@ -221,7 +221,7 @@ def reach(
     """The interval (low, high] that a jump parameter ended in, joined with next ones that are as
     good. There χ² changes by no more than `noise`, for example at samples that are masked or
     outside of the window. Up to `over` other intervals may lie between."""
-    theta = found.theta.copy()
+    theta = solver.theta.copy()
     places, value = jumps.places[index].at(theta), float(theta[index])
     first = last = number_of(places, value)
     ends = interval(places, value)
@@ -231,7 +231,7 @@ def reach(
         if not low <= high:
             return False
         theta[index] = middle(low, high, value)
-        return abs(chisqr_at(theta) - found.chisqr) <= noise
+        return abs(chisqr_at(theta) - solver.chisqr) <= noise
 
     for k in range(first - 1, -1, -1):
         if same(k):
@@ -248,7 +248,7 @@ def reach(
 
 def beyond(
     problem: FitProblem,
-    found: NativeSolver,
+    solver: NativeSolver,
     name: str,
     bounds: Bounds,
     ends: tuple[float, float],
@@ -258,7 +258,7 @@ def beyond(
     by less than the `variance` of a point, with the other parameters unchanged."""
     index, jumps = problem.names.index(name), Jumps.of(problem, bounds)
     over = FURTHER if problem.n_points <= MANY_POINTS else 0
-    low, high = reach(found, index, jumps, problem.chisqr_at, variance, over)
+    low, high = reach(solver, index, jumps, problem.chisqr_at, variance, over)
     least, most = jumps.limits(index)
     low, high = max(low, least), min(high, most)
     if low >= ends[0] and high <= ends[1]:
@@ -279,10 +279,10 @@ def not_searched(problem: FitProblem, names: Collection[str], method: str) -> di
     if not moving:
         return {}
     places = problem.jumps() if method != NATIVE else {}
-    found = {}
+    remarks = {}
     for name in names:
         if name in moving:
-            known = name in places and not places[name].is_rough
-            remedy = f"method='{NATIVE}' searches it" if known else ELSEWHERE
-            found[name] = f"moves a jump over the samples that was not searched: {remedy}"
-    return found
+            is_searchable = name in places and not places[name].is_rough
+            remedy = f"method='{NATIVE}' searches it" if is_searchable else ELSEWHERE
+            remarks[name] = f"moves a jump over the samples that was not searched: {remedy}"
+    return remarks

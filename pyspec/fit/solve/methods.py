@@ -54,13 +54,13 @@ def checked_classes(without: Collection[str]) -> frozenset[str]:
     """The classes as a set. Raises :class:`FitError` for names that are none."""
     if not without:
         return frozenset()
-    given = {without} if isinstance(without, str) else set(without)
-    for name in sorted(given - set(CLASSES)):
+    classes = {without} if isinstance(without, str) else set(without)
+    for name in sorted(classes - set(CLASSES)):
         raise FitError(
             f"jacobian_without={name!r} is no class of columns that can be switched off"
             f"{suggest(name, list(CLASSES))}; there are {', '.join(CLASSES)}"
         )
-    return frozenset(given)
+    return frozenset(classes)
 
 
 def known_methods() -> tuple[str, ...]:
@@ -160,10 +160,10 @@ def without_intervals(
             "mc_settings: this fit takes no samples, those of a File do; take them from its "
             "result: result.sample(steps=5000)"
         )
-    found = {name: value for name, value in options.items() if name not in OF_INTERVALS}
-    if found.get("linear", ELIMINATE) is None:
-        del found["linear"]
-    return found
+    kept = {name: value for name, value in options.items() if name not in OF_INTERVALS}
+    if kept.get("linear", ELIMINATE) is None:
+        del kept["linear"]
+    return kept
 
 
 class How(NamedTuple):
@@ -212,11 +212,13 @@ def check_scale(
     if not isinstance(scale_covar, (bool, np.bool_)) and not (
         is_whole(scale_covar, 0) and scale_covar in (0, 1)
     ):
-        given = shortened(scale_covar)
-        raise FitError(f"scale_covar must be True, False, or None, not {given}")
+        shown = shortened(scale_covar)
+        raise FitError(f"scale_covar must be True, False, or None, not {shown}")
     if scale_covar or methods[-1] == SAMPLER:
         return
-    if any(one.weight is None and one.loss != "poisson" for one in measurements):
+    if any(
+        measurement.weight is None and measurement.loss != "poisson" for measurement in measurements
+    ):
         raise FitError(
             f"{label}: scale_covar=False takes standard errors from the declared noise, and none "
             "is declared; declare it, file.set_noise('gaussian', sigma=...), or "

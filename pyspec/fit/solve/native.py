@@ -33,7 +33,7 @@ Evaluate = Callable[[Array, str], Array]
 
 #: Points that count, amplitudes that were solved for, whether the variance of a point is chi² over
 #: the degrees of freedom, and the intervals of parameters that are judged elsewhere.
-_Given = tuple[int, int, bool, Mapping[int, tuple[float, float]]]
+_Question = tuple[int, int, bool, Mapping[int, tuple[float, float]]]
 
 #: Called between evaluations with (evaluations, chi², best chi²); may raise to end the fit.
 Watch = Callable[[int, float, float], None]
@@ -82,11 +82,11 @@ _FORM_NAMES = {value: name for name, value in FORMS.items()}
 def native_options(label: str, options: dict[str, object]) -> tuple[float, bool]:
     """What the native solver takes: the tolerance, and whether linear parameters are eliminated.
     Raises :class:`FitError` for others."""
-    given = dict(options)
-    tolerance, linear = given.pop("tolerance", TOLERANCE), given.pop("linear", None)
-    if given:
+    others = dict(options)
+    tolerance, linear = others.pop("tolerance", TOLERANCE), others.pop("linear", None)
+    if others:
         raise FitError(
-            f"{label}: native takes no option {next(iter(given))!r}; it takes tolerance (in "
+            f"{label}: native takes no option {next(iter(others))!r}; it takes tolerance (in "
             'standard errors) and linear. Options of MINPACK need method="leastsq"'
         )
     if not isinstance(tolerance, (int, float)) or not 0 < tolerance < 1:
@@ -110,11 +110,11 @@ def loop(
 ) -> None:
     """Calls a loop in C, which takes a budget of evaluations, until it is done; `solver` is the
     address of its state."""
-    given = solver, parts.address, parts.n, parts.team
+    args = solver, parts.address, parts.n, parts.team
     budget = 1 if each else max(1, int(PATIENCE / (parts.size * SECONDS)))
     while True:
         begin = time.perf_counter()
-        status = call(*given, budget)
+        status = call(*args, budget)
         if status < 0:
             raise_status(-status, "fit")
         seconds = time.perf_counter() - begin
@@ -153,15 +153,15 @@ class NativeSolver:
         self.address = begin = address_in(memory)
         memory[_STATE : at.trial] = start.tobytes() + lower.tobytes() + upper.tobytes()
         self.n = start.size
-        given = start.size, n_points, max_nfev, tolerance, data_square, self.every
+        numbers = start.size, n_points, max_nfev, tolerance, data_square, self.every
         arrays = begin + at.lower, begin + at.trial, begin + at.answer, begin + at.normal
-        _FILL(memory, 0, *given, begin + _STATE, *arrays, begin + at.work)
+        _FILL(memory, 0, *numbers, begin + _STATE, *arrays, begin + at.work)
 
     #: 1: all evaluations are of all rows; 0: the loop in C may begin on a part of them.
     every: ClassVar[int] = 0
 
     _factor: Array | None = None
-    _settled: tuple[_Given, Ending] | None = None
+    _settled: tuple[_Question, Ending] | None = None
     #: What C is certain of in the ending, ``PYSPEC_ENDING_*``.
     flags: int = 0
 
@@ -264,8 +264,8 @@ class NativeSolver:
         """(n + 1, n + 1) upper triangular R with RᵀR = [J r]ᵀ[J r] at the best point. Once it has
         been asked for the fit is over."""
         if self._factor is None:
-            known = unpack(self._normal, symmetric=not self._is_factor)
-            self._factor = known if self._is_factor else root_of(known)
+            matrix = unpack(self._normal, symmetric=not self._is_factor)
+            self._factor = matrix if self._is_factor else root_of(matrix)
         return self._factor
 
     @property
@@ -301,10 +301,10 @@ class NativeSolver:
         """What C finds about the ending at the best point. `n_amplitudes` were solved for beside
         the parameters. `is_scaled` is whether the variance of a point is chi² over the degrees of
         freedom. Parameters with `intervals` are judged elsewhere."""
-        given = n_points, n_amplitudes, is_scaled, intervals
-        if self._settled is not None and self._settled[0] == given:
+        question = n_points, n_amplitudes, is_scaled, intervals
+        if self._settled is not None and self._settled[0] == question:
             return self._settled[1]
-        return self._settle(given, LIBRARY.pyspec_end_of)
+        return self._settle(question, LIBRARY.pyspec_end_of)
 
     def judge(self, parts: PartsInMemory, sizes: Array) -> Ending:
         """The same as was settled, after a look at chi² where a bound may not hold a parameter;
@@ -313,8 +313,8 @@ class NativeSolver:
         beside = address(sizes), parts.address, parts.n, parts.team
         return self._settle(self._settled[0], LIBRARY.pyspec_judge, *beside)
 
-    def _settle(self, given: _Given, call: Callable[..., int], *beside: Any) -> Ending:
-        n_points, n_amplitudes, is_scaled, intervals = given
+    def _settle(self, question: _Question, call: Callable[..., int], *beside: Any) -> Ending:
+        n_points, n_amplitudes, is_scaled, intervals = question
         memory, at = self._memory, self._places
         asked = self.ask_for_end(max(n_points - self.n - n_amplitudes, 1), is_scaled)
         memory[at.held : at.side] = bytes(at.side - at.held)
@@ -337,7 +337,7 @@ class NativeSolver:
             end=(end, reached),
             intervals=intervals,
         )
-        self.flags, self._settled = flags, (given, ending)
+        self.flags, self._settled = flags, (question, ending)
         return ending
 
     @property

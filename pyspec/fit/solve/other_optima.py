@@ -69,8 +69,8 @@ def starts_beside(problem: FitProblem, theta: Array) -> list[Array]:
         for start in file.beside(theta[gather], alone=True):
             single.append(theta.copy())
             single[-1][gather] = start
-    found = {moved.tobytes(): moved for moved in (*together, *single)}
-    return list(found.values())
+    distinct = {moved.tobytes(): moved for moved in (*together, *single)}
+    return list(distinct.values())
 
 
 class Look:
@@ -81,7 +81,7 @@ class Look:
     problem : says where to look
     trial : a fit from there for a while, and roughly
     finish : a fit from there to its end
-    found : the end of a fit, or a fit that creeps; then the best
+    best : the end of a fit, or a fit that creeps; then the best
     n_points : residuals that count
     """
 
@@ -95,12 +95,12 @@ class Look:
         objective: Objective,
         trial: Callable[[Array], NativeSolver],
         finish: Callable[[Array], NativeSolver],
-        found: NativeSolver,
+        best: NativeSolver,
         n_points: int,
     ) -> None:
         self.objective, self.problem = objective, objective.problem
         self.trial, self.finish = trial, finish
-        self.found = found
+        self.best = best
         self.n_points = n_points
         self._left = MOST_BETTER * len(self.problem.files)
         self._others: list[NativeSolver] = []
@@ -111,23 +111,23 @@ class Look:
         account = self.objective.evaluations
         try:
             self._go_on()
-            while self.found.end == "limit":  # a fit that creeps, and a trial that did not end
-                self.found = self.finish(self.found.theta)
-                if self.found.end not in ENDED:
+            while self.best.end == "limit":  # a fit that creeps, and a trial that did not end
+                self.best = self.finish(self.best.theta)
+                if self.best.end not in ENDED:
                     return
                 self._go_on()
         except (StopFit, KeyboardInterrupt) as end:
             insists = account.hold is not None and account.hold.insists
-            is_better = account.best < self.found.chisqr - self._slight()
-            if insists or is_better or self.found.end not in ENDED:
+            is_better = account.best < self.best.chisqr - self._slight()
+            if insists or is_better or self.best.end not in ENDED:
                 raise
             self.cut_short = end
         else:
-            self.rivals = [one.theta for one in self._rivals()]
+            self.rivals = [solver.theta for solver in self._rivals()]
 
     def _go_on(self) -> None:
         """To the best that trials lead to."""
-        starts, k, failed = starts_beside(self.problem, self.found.theta), 0, 0
+        starts, k, failed = starts_beside(self.problem, self.best.theta), 0, 0
         while self._left and failed < len(starts):
             trial = self.trial(starts[k % len(starts)])
             if trial.end == "limit":
@@ -135,9 +135,9 @@ class Look:
             k, failed = k + 1, failed + 1
             if trial.end == "not_finite":
                 continue
-            if trial.chisqr < self.found.chisqr - self._slight():
+            if trial.chisqr < self.best.chisqr - self._slight():
                 better = self.finish(trial.theta) if trial.end in ENDED else trial
-                self.found, trial = better, self.found
+                self.best, trial = better, self.best
                 starts, failed = starts_beside(self.problem, better.theta.copy()), 0
                 self._left -= 1
             self._others.append(trial)
@@ -147,20 +147,20 @@ class Look:
 
     def _variance(self) -> float:
         """That of a point; of data without noise that of their rounding."""
-        chisqr = max(self.found.chisqr, ROUNDING**2 * self.problem.data_square)
-        return chisqr / max(self.n_points - self.found.theta.size, 1)
+        chisqr = max(self.best.chisqr, ROUNDING**2 * self.problem.data_square)
+        return chisqr / max(self.n_points - self.best.theta.size, 1)
 
     def _rivals(self) -> list[NativeSolver]:
         """Other optima, or points on the way to them, that are nearly as good: the best first."""
-        kept, variance = [self.found], self._variance()
-        for other in sorted(self._others, key=lambda one: one.chisqr):
+        kept, variance = [self.best], self._variance()
+        for other in sorted(self._others, key=lambda solver: solver.chisqr):
             if (other.chisqr - kept[-1].chisqr) / variance > NEAR and self._above(other) < RIVAL:
                 kept.append(other)
         return kept[1:]
 
     def _above(self, other: NativeSolver) -> float:
         """By how much chi² is higher elsewhere, in units of the variance of a point."""
-        return (other.chisqr - self.found.chisqr) / self._variance()
+        return (other.chisqr - self.best.chisqr) / self._variance()
 
     def findings(self) -> list[Finding]:
         """What ended the search; or that another optimum cannot be told from the best one."""
@@ -168,13 +168,13 @@ class Look:
             is_signal = isinstance(self.cut_short, KeyboardInterrupt)
             ended = "interrupted" if is_signal else str(self.cut_short)
             return [Finding(Kind.SEARCH_CUT_SHORT, (), {"end": ended})]
-        doubtful = (one for one in self._rivals() if self._above(one) < DOUBTFUL)
-        other = next((one for one in doubtful if one.end in ENDED), None)
+        doubtful = (solver for solver in self._rivals() if self._above(solver) < DOUBTFUL)
+        other = next((solver for solver in doubtful if solver.end in ENDED), None)
         if other is None:
             return []
         is_joint = len(self.problem.files) > 1
         far = self._farthest(other)
-        there, here = (one.theta[far].tolist() for one in (other, self.found))
+        there, here = (solver.theta[far].tolist() for solver in (other, self.best))
         numbers = {"there": tuple(there), "here": tuple(here), "joint": is_joint}
         places = tuple(self.problem.names[k] for k in far)
         above = float(self._above(other))
@@ -182,9 +182,9 @@ class Look:
 
     def _farthest(self, other: NativeSolver) -> list[int]:
         """The parameters that differ most, in standard errors."""
-        n = self.found.theta.size
-        covariance, _ = gauss_newton(self.found.factor()[:, :-1])
+        n = self.best.theta.size
+        covariance, _ = gauss_newton(self.best.factor()[:, :-1])
         errors = np.ones(n) if covariance is None else np.sqrt(covariance.diagonal())
-        away = np.abs(other.theta - self.found.theta) / np.where(errors > 0, errors, np.inf)
-        found: list[int] = np.argsort(-away)[:MOST_NAMED].tolist()
-        return found
+        away = np.abs(other.theta - self.best.theta) / np.where(errors > 0, errors, np.inf)
+        farthest: list[int] = np.argsort(-away)[:MOST_NAMED].tolist()
+        return farthest

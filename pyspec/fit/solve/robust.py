@@ -95,11 +95,11 @@ class Robust:
         return np.sqrt(mean) * slopes.T, -slopes @ pull, variance, float(rho.sum())
 
 
-def refuse_robust(result: EndedFit, what: str) -> None:
+def refuse_robust(result: EndedFit, subject: str) -> None:
     """Raises :class:`FitError` for what follows from chi², where a fit minimised another loss."""
     robust = Robust.of(result.settings)
     if robust is not None:
         raise FitError(
-            f"{result.problem.label}: no {what}: they follow from chi², and this fit minimised the "
-            f"loss {robust.name}; quote its standard errors, or bootstrap(result)"
+            f"{result.problem.label}: no {subject}: they follow from chi², and this fit minimised "
+            f"the loss {robust.name}; quote its standard errors, or bootstrap(result)"
         )

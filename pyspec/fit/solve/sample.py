@@ -42,22 +42,24 @@ def sample(
             f"{problem.label}: emcee samples a probability, which needs the noise of the data; "
             "give it: file.set_noise('gaussian', sigma=...), or Measurement(weight=1 / sigma)"
         )
-    given = {"nwalkers": WALKERS, "seed": 0, "progress": False, **options}
-    if given.get("pos") is None:
-        given["pos"] = walkers(objective, minimizer.params, given["nwalkers"], given["seed"])
+    settings = {"nwalkers": WALKERS, "seed": 0, "progress": False, **options}
+    if settings.get("pos") is None:
+        settings["pos"] = walkers(
+            objective, minimizer.params, settings["nwalkers"], settings["seed"]
+        )
     with redirect_stdout(io.StringIO()):  # lmfit prints what emcee says of a chain too short
-        outcome = minimizer.minimize(method=SAMPLER, **given)
+        outcome = minimizer.minimize(method=SAMPLER, **settings)
     flat = np.asarray(outcome.chain).reshape(-1, len(outcome.var_names))
     outcome.covar = np.atleast_2d(np.cov(flat.T))
     share = float(np.mean(outcome.acceptance_fraction))
     outcome.message = (
-        f"Sampled: {flat.shape[0]} points of {given['nwalkers']} walkers, {share:.0%} of the steps "
-        "taken; values are medians, errors those of the samples"
+        f"Sampled: {flat.shape[0]} points of {settings['nwalkers']} walkers, {share:.0%} of the "
+        "steps taken; values are medians, errors those of the samples"
     )
-    thin = int(given.get("thin", 1))
+    thin = int(settings.get("thin", 1))
     times = (thin * autocorrelation_times(np.asarray(outcome.chain))).tolist()
     named = dict(zip(outcome.var_names, times, strict=True))
-    return outcome, [*too_short(outcome.chain, named, int(given.get("burn", 0)), thin)]
+    return outcome, [*too_short(outcome.chain, named, int(settings.get("burn", 0)), thin)]
 
 
 def walkers(

@@ -39,8 +39,8 @@ def memory_of(n: int, linear: Sequence[int], **fields: int) -> tuple[bytearray, 
     memory = bytearray(head + len(marks) + _work_of(n))
     begin = address_in(memory)
     memory[head : head + len(marks)] = marks
-    given = {"linear": begin + head if linear else 0, "work": begin + head + len(marks)}
-    fill("pyspec_search", {**given, **fields}, memory)
+    places = {"linear": begin + head if linear else 0, "work": begin + head + len(marks)}
+    fill("pyspec_search", {**places, **fields}, memory)
     return memory, begin
 
 
@@ -50,7 +50,7 @@ def memories_of(
     """The same of so many searches."""
     memory, _ = memory_of(n, linear, limit=limit)
     fields = ("linear", "work") if linear else ("work",)
-    addresses = [words_of("pyspec_search", (one,)) for one in fields]
+    addresses = [words_of("pyspec_search", (field,)) for field in fields]
     return copies(memory, len(memory) - _work_of(n), addresses, n_slots)
 
 
@@ -83,7 +83,7 @@ class Search:
         starts = start if eliminated is None else eliminated
         self._starts = bytearray(start.tobytes() + starts.tobytes())
         begin = address_in(self._starts)
-        given = {
+        fields = {
             "solver": solver.address,
             "start": begin,
             "eliminated": begin + 8 * start.size,
@@ -91,7 +91,7 @@ class Search:
             "limit": 0 if limit is None else self._before + limit,
             "reduces": reduces,
         }
-        self._memory, self._address = memory_of(start.size, linear, **given)
+        self._memory, self._address = memory_of(start.size, linear, **fields)
 
     @property
     def bounds(self) -> list[tuple[float, float]]:

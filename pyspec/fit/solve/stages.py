@@ -49,8 +49,8 @@ OF_MINPACK = {"ftol": 1e-14, "xtol": 1e-14}
 
 def _message(outcome: MinimizerResult, method: str) -> str:
     """How a method of lmfit ended: some say it in a list, under another name, or not at all."""
-    said = getattr(outcome, "message", None) or getattr(outcome, "ampgo_msg", None)
-    lines = said if isinstance(said, (list, tuple)) else [said or f"{method} ended"]
+    message = getattr(outcome, "message", None) or getattr(outcome, "ampgo_msg", None)
+    lines = message if isinstance(message, (list, tuple)) else [message or f"{method} ended"]
     return "; ".join(map(str, lines))
 
 
@@ -163,28 +163,28 @@ class Run:
         """All stages, the last one with the options."""
         rows = told_of_rows(self.problem.files, progress, hold)
         # lmfit changes NumPy's error state for a while; an exception must not leave it so.
-        options = {name: one for name, one in self.options.items() if name != "seed"}
+        options = {name: value for name, value in self.options.items() if name != "seed"}
         seed = self.options.get("seed", 0)
         with np.errstate(all="ignore"), rows:
             for index, method in enumerate(self.methods):
-                given = options if index == len(self.methods) - 1 else {}
+                options_of_stage = options if index == len(self.methods) - 1 else {}
                 if method in RANDOM:
-                    given = {**given, "seed": seed}
+                    options_of_stage = {**options_of_stage, "seed": seed}
                 if method == NATIVE:
-                    self._native(given)
+                    self._native(options_of_stage)
                 else:
-                    self._of_lmfit(method, given)
+                    self._of_lmfit(method, options_of_stage)
 
     def _of_lmfit(self, method: str, options: dict[str, Any]) -> None:
         from pyspec.fit.units import lmfit_parameters
 
-        self.solver, given = None, [name for name in options if name != "seed"]
+        self.solver, names_of_options = None, [name for name in options if name != "seed"]
         if method == "leastsq":
             options = {**OF_MINPACK, **options}
         params = lmfit_parameters(self.start, self.values)
         minimizer = self.minimizer = minimizer_of(self.objective, params, self.scale_covar)
         tight = [options[name] for name in ("ftol", "xtol", "gtol") if name in options]
-        is_tight = any(isinstance(one, Real) and one < TIGHT for one in tight)
+        is_tight = any(isinstance(tolerance, Real) and tolerance < TIGHT for tolerance in tight)
         if method == "leastsq" and "Dfun" not in options and (self.problem.in_c or is_tight):
             options = {**options, "Dfun": self._derivatives, "col_deriv": 1}
         drawn = _seeded(options.pop("seed")) if method == GLOBAL else nullcontext()
@@ -202,7 +202,7 @@ class Run:
         except PyspecError:
             raise
         except (ValueError, TypeError, ImportError, NotImplementedError) as error:
-            remedy = f"; options given: {', '.join(given)}" if given else ""
+            remedy = f"; options given: {', '.join(names_of_options)}" if names_of_options else ""
             raise FitError(f"{self.problem.label}: {method}: {error}{remedy}") from error
         finally:
             account.may_leave = False
@@ -296,10 +296,10 @@ class Run:
         bounds = [(float(params[name].min), float(params[name].max)) for name in problem.names]
         order = [problem.names.index(name) for name in params if params[name].vary]
         theta = problem.theta_of(params.valuesdict())
-        found = self.objective.derivatives(theta, bounds)
-        if not np.isfinite(found).all():
+        derivatives = self.objective.derivatives(theta, bounds)
+        if not np.isfinite(derivatives).all():
             self.objective.refuse(theta)
-        return found[order]
+        return derivatives[order]
 
     def _to_best(self, outcome: MinimizerResult) -> None:
         """Moves the outcome of a method of lmfit to the best point so far."""
