@@ -45,11 +45,11 @@ class Custom(Silent):
 
     def __init__(self, callback: Callback) -> None:
         self.callback = callback
-        self._told: Callable[[int, int], object] | None = getattr(callback, "rows", None)
+        self._rows: Callable[[int, int], object] | None = getattr(callback, "rows", None)
 
     def rows(self, done: int, total: int) -> None:
-        if self._told is not None:
-            self._told(done, total)
+        if self._rows is not None:
+            self._rows(done, total)
 
     def update(self, nfev: int, chisqr: float, best: float) -> None:
         self.callback(nfev, chisqr, best)

@@ -181,7 +181,7 @@ class _Rises:
         self.bounds = result._start.bounds
         errors = np.sqrt(covariance.diagonal())
         self.jumps = list(result.ending.intervals)
-        self.known = np.flatnonzero(errors > 0.0).tolist()
+        self.with_error = np.flatnonzero(errors > 0.0).tolist()
         with np.errstate(all="ignore"):
             #: (n, n) row k: how all parameters move when parameter k moves by AWAY errors.
             self.steps = AWAY * covariance / errors[:, None]
@@ -193,7 +193,7 @@ class _Rises:
         frozen = Jumps.of(self.problem, self.bounds).frozen(self.theta)
         for k in self.jumps:  # errors are those with it held
             frozen[0][k] = frozen[1][k] = self.theta[k]
-        for k in self.known:
+        for k in self.with_error:
             share = min((self._followed(k, point, frozen) for point in self._ends(k)), default=1.0)
             if share < LITTLE:
                 yield self.problem.names[k], share
@@ -209,7 +209,7 @@ class _Rises:
 
     def _are_straight(self) -> bool:
         """Whether χ² is a parabola along all straight lines."""
-        for k in self.known:
+        for k in self.with_error:
             for point in self._ends(k):
                 self.objective.evaluations.count += 1
                 if not abs(self._share(self.problem.chisqr_at(point)) - 1.0) < STRAIGHT:

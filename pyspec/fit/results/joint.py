@@ -102,9 +102,9 @@ class JointResult(FitResult, Sequence[FitResult]):
             **{name: getattr(self, name) for name in OF_ALL},
         )
         file._errors = local(self._errors, full)
-        return self._told(file, index)
+        return self._with_findings(file, index)
 
-    def _told(self, file: FitResult, index: int) -> FitResult:
+    def _with_findings(self, file: FitResult, index: int) -> FitResult:
         """A file with its part of what was found out, and sampled, about all."""
         file.level, file.diagnosed, file._of = self.level, self.diagnosed, (self, index)
         file._of_levels = self._of_file(self._of_levels, index)
@@ -234,7 +234,7 @@ class JointResult(FitResult, Sequence[FitResult]):
         """A copy with what its residuals say, as of :meth:`pyspec.FitResult.diagnose`."""
         diagnosed = super().diagnose(deep)
         diagnosed.files = tuple(
-            diagnosed._told(copy.copy(file), k) for k, file in enumerate(self.files)
+            diagnosed._with_findings(copy.copy(file), k) for k, file in enumerate(self.files)
         )
         return diagnosed
 

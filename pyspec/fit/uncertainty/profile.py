@@ -248,16 +248,16 @@ class _Side:
 
     def __init__(self, profile: ProfileLikelihood, k: int, side: float, room: float) -> None:
         self.profile, self.k, self.side, self.room = profile, k, side, room
-        #: Distances whose root of the rise is known, and the points there.
-        self.known: dict[float, float] = {0.0: 0.0}
+        #: The root of the rise by distance, and the points there.
+        self.roots: dict[float, float] = {0.0: 0.0}
         self.points: dict[float, Array] = {0.0: profile.best}
 
     def root(self, away: float) -> float:
         """The root of chi²'s rise so far away. The others begin where a straight line through the
         best point and the nearest known one before leads: beyond it they may be in another
         optimum."""
-        if away in self.known:
-            return self.known[away]
+        if away in self.roots:
+            return self.roots[away]
         best, before = self.profile.best, max(d for d in self.points if d < away)
         start = best + (self.points[before] - best) * (away / before if before else 0.0)
         value = float(best[self.k]) + self.side * away
@@ -265,7 +265,7 @@ class _Side:
         if np.isfinite(chisqr):
             self.points[away] = theta
         root = float(np.sqrt(max(chisqr - self.profile.chisqr, 0.0)))
-        self.known[away] = root
+        self.roots[away] = root
         return root
 
     def end(self, wanted: float) -> float:
@@ -288,13 +288,13 @@ class _Side:
     def _bracket(self, wanted: float) -> tuple[float, float | None]:
         """The nearest known distance at which the root is `wanted` or more, and the one before;
         (room or inf, None) without the former."""
-        beyond = min((d for d, root in self.known.items() if root >= wanted), default=np.inf)
-        away = max(d for d in self.known if d < beyond)  # chi² may fall again further out
+        beyond = min((d for d, root in self.roots.items() if root >= wanted), default=np.inf)
+        away = max(d for d in self.roots if d < beyond)  # chi² may fall again further out
         if beyond < np.inf:
             return away, beyond
         step = self.profile.sizes[self.k] * wanted / np.sqrt(self.profile.unit)
         for _ in range(MOST_STEPS):
-            root = self.known[away]
+            root = self.roots[away]
             further = away * min(4.0, max(1.05, wanted / root)) if away * root > 0 else step
             further = min(max(further, 1.05 * away), self.room)
             if self.root(further) >= wanted:
