@@ -63,15 +63,15 @@ static double curvature_at(double count, double model, int expected)
     return (expected ? 1.0 : fabs(share) < DBL_MIN ? COUNTS_LITTLE : share) / model;
 }
 
-/* The counts of a point of a tile, and its weight. */
-static double count_at(const pyspec_linear *q, int64_t tile, int64_t at)
-{
-    return q->scale * q->data[tile * q->n_x * L + at];
-}
-
 static double weight_of(const pyspec_linear *q, int64_t tile, int64_t at)
 {
     return q->weight ? q->weight[tile * q->n_x * L + at] : 1.0;
+}
+
+/* The counts of a point of a tile; none where it is left out, whatever stands there. */
+static double count_at(const pyspec_linear *q, int64_t tile, int64_t at)
+{
+    return weight_of(q, tile, at) == 0.0 ? 0.0 : q->scale * q->data[tile * q->n_x * L + at];
 }
 
 /* Expected counts of a tile with these amplitudes; without the offset: by how much they change. */
