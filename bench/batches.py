@@ -3,7 +3,7 @@
 - Slices of data set 01 with one and five free parameters, started by the shift of their maximum.
 - Bootstraps of a measurement of 440 × 400 points.
 - The intervals of data sets 01 to 03 at one, two and three standard deviations.
-- Steps of emcee on data set 01, and the widths of its samples.
+- Steps of emcee on data set 01, and the widths of a chain of 8,000.
 - The starts of one fit.
 - All spectra of `nano_xps.nc`, from the open file to their values and errors.
 - Simulated spectra of 100 points from a file of uint16.
@@ -30,7 +30,7 @@ from bench.many import CASES
 from bench.measure import arguments_of, finish, print_rows
 from bench.problems.cases import SHARED, examples_folder, seed_task, set_task
 from pyspec import Measurement, fit_model, fit_slices, load_model
-from pyspec.fit import MC, bootstrap
+from pyspec.fit import MC, FitResult, bootstrap
 from pyspec.io import by_reference
 from pyspec.workflow.fitting.seeds import shift_seeds
 
@@ -80,6 +80,19 @@ def slices(folder: Path) -> Iterator[tuple[str, Job]]:
         yield f"slice, {n_free} free", job
 
 
+def fit_of_set(name: str, folder: Path) -> FitResult:
+    """The fit of a measured data set."""
+    case = set_task(name, folder).case()
+    return fit_model(case.model, case.measurement)
+
+
+def widths(folder: Path) -> dict[str, float]:
+    """Widths of a long chain on data set 01, as parts of the standard errors of the fit."""
+    result = fit_of_set("data_01", folder)
+    samples = result.sample(MC(steps=20 * STEPS, burn=STEPS, seed=1))
+    return {name: samples.stderr[name] / result.stderr[name] for name in result.free_names}
+
+
 def jobs(folder: Path, spectra: Path) -> Iterator[tuple[str, Job]]:
     """All of them, by name."""
     yield from slices(folder)
@@ -91,14 +104,12 @@ def jobs(folder: Path, spectra: Path) -> Iterator[tuple[str, Job]]:
             lambda result=result: _read(bootstrap(result, DRAWN)) * 1000 / DRAWN,
         )
     for name in ("data_01", "data_02", "data_03"):
-        case = set_task(name, folder).case()
-        result = fit_model(case.model, case.measurement)
+        result = fit_of_set(name, folder)
         yield f"intervals, {name}", lambda result=result: float(len(result.conf_interval()) > 0)
-    first = set_task("data_01", folder).case()
-    sampled = fit_model(first.model, first.measurement)
+    first = fit_of_set("data_01", folder)
 
     def sample() -> float:
-        sampled.sample(MC(steps=STEPS, seed=1))
+        first.sample(MC(steps=STEPS, seed=1))
         return 1.0 / STEPS
 
     yield "step of emcee", sample
@@ -175,10 +186,15 @@ def main() -> None:
                 if turn:
                     spent = 1e3 * (time.process_time() - begin) * share
                     found.setdefault(name, []).append(spent)
+        chain = widths(folder) if "step of emcee" in found else {}
     medians = {name: statistics.median(one) for name, one in found.items()}
     rows = [[name, f"{ms:.4g}", f"{BARS.get(name, np.nan):g}"] for name, ms in medians.items()]
     print_rows(["job", "ms", "bar"], rows)
-    finish(given.json, {"batches": medians})
+    if chain:
+        print_rows(
+            ["samples of", "width / standard error"], [[k, f"{v:.3f}"] for k, v in chain.items()]
+        )
+    finish(given.json, {"batches": medians, "widths": chain})
 
 
 if __name__ == "__main__":
