@@ -268,12 +268,10 @@ class EndedFit(Measured):
         """Name → standard error of free parameters, and of what follows them."""
         names, followers = self.problem.names, self.problem.followers
         errors = self.ending.stderr.tolist()
-        errors_by_name: dict[str, float | None] = {
-            names[k]: errors[k] for k in self.ending.places.tolist()
-        }
+        of_free: dict[str, float | None] = {names[k]: errors[k] for k in self.ending.places}
         if len(self._values) == len(self._start.values):
-            return errors_by_name
-        return errors_by_name | self.ending.followed(names, followers.gradients(self._values))
+            return of_free
+        return of_free | self.ending.followed(names, followers.gradients(self._values))
 
     @cached_property
     def table(self) -> ParameterTable:
@@ -351,20 +349,19 @@ class EndedFit(Measured):
         return self._raw, problem.measurement.survey.scatter
 
 
-def need_fitted(result: EndedFit, chisqr_now: float | None = None) -> None:
+def need_fitted(result: EndedFit, now: float | None = None) -> None:
     """Raises :class:`DataError` if the data were changed since a fit. Weights and masks have no
-    checksum: a change of them is seen from χ² at the values of the fit. This costs one evaluation
-    unless `chisqr_now` is that already. Fits by samples of the posterior are not checked in this
-    way."""
+    checksum: a change of them is seen from χ² at the values of the fit, which costs one evaluation
+    unless it is given as `now`. Fits by samples of the posterior are not checked in this way."""
     problem, chisqr = result.problem, result.chisqr
     need_same(problem)
     if result.method.endswith(SAMPLER) or not math.isfinite(chisqr):
         return
-    chisqr_now = problem.chisqr_at(result.theta) if chisqr_now is None else chisqr_now
-    if not abs(chisqr_now - chisqr) <= SAME * chisqr + ROUNDING * problem.data_square:
+    now = problem.chisqr_at(result.theta) if now is None else now
+    if not abs(now - chisqr) <= SAME * chisqr + ROUNDING * problem.data_square:
         raise DataError(
             f"the fit of {problem.label}: its weights or mask were changed after it was fitted "
-            f"(χ² at its values is {chisqr_now:.6g} now, and was {chisqr:.6g}), so {OTHERS}; fit "
+            f"(χ² at its values is {now:.6g} now, and was {chisqr:.6g}), so {OTHERS}; fit "
             "again, with copies where these arrays are used again"
         )
 
