@@ -131,9 +131,7 @@ class Amplitudes(Suggesting):
     def _scheme(self, name: str, asked: str) -> Kinetics:
         schemes = list(self.kinetics)
         if not schemes:
-            decays = [
-                name_of_free for name_of_free in self.names if name_of_free.startswith("expFun")
-            ]
+            decays = [free for free in self.names if free.startswith("expFun")]
             of_decays = (
                 "of independent decays the free amplitudes are the decay-associated spectra, "
                 f"result.amplitudes[{(decays or self.names)[0]!r}]; for states "

@@ -355,10 +355,10 @@ class Made(Table[Fit]):
         places, solved = np.flatnonzero(made), self.solved
         for begin in range(0, len(places), AT_A_TIME):
             own = places[begin : begin + AT_A_TIME]
-            by_name_of_c = self.batch.columns(field, solved, own)  # type: ignore[arg-type]
+            in_c = self.batch.columns(field, solved, own)  # type: ignore[arg-type]
             for name, row in zip(names, table, strict=True):
-                if name in by_name_of_c:
-                    row[own] = by_name_of_c[name]
+                if name in in_c:
+                    row[own] = in_c[name]
         for k, fit in self._objects_of(made):
             if fit.facts is not None:
                 by_name: Mapping[str, Any] = getattr(fit.facts, field)
