@@ -53,6 +53,8 @@ BROKEN: list[tuple[str, str, str]] = [
      "Gauss_01: takes level, which is free, as SD; only an amplitude can be free"),
     ("%0 -> %12 PARAM_INPUT[0]\n", "%16 -> %12 PARAM_INPUT[0]\n" + FREE.replace("1.0, 2", "3.0, 2"),
      "level: 0 in ((3.0, 2.0),); give ranges that rise"),
+    ("%0 -> %12 PARAM_INPUT[0]\n", "%16 -> %12 PARAM_INPUT[0]\n" + FREE.replace("1.0, 2", "2.0, 2"),
+     "level: 0 in ((2.0, 2.0),); give ranges that rise"),
     (LAST, LAST + '  %16 = AXIS "energy" @16 {"axis": "energy"}\n',
      "energy: no amplitude is free along the energy"),
     ('"total" @15', '"total" @15 {"axis": "time"}', "total: a SUM has no axis"),
@@ -60,6 +62,9 @@ BROKEN: list[tuple[str, str, str]] = [
     (LAST, LAST + "  %6 -> %12 KERNEL_INPUT[0]\n", "Offset: has no known convolution with kernel"),
     ('{"arrays": {"time_n_sub"', '{"cycle": [1.0, 2, 1], "arrays": {"time_n_sub"', "and a cycle"),
     ('{"arrays": {"time_n_sub": [0.0, 1.0]}', '{"cycle": [1.0, 2, 3]', "mask: turn 3 of 2"),
+    ('{"arrays": {"time_n_sub": [0.0, 1.0]}', '{"cycle": [1.0, 2, 0]', "mask: turn 0 of 2"),
+    ('{"arrays": {"time_n_sub": [0.0, 1.0]}', '{"cycle": [0.0, 2, 1]', "turn 1 of 2, 0 times"),
+    ('{"arrays": {"time_n_sub": [0.0, 1.0]}', '{"cycle": [Infinity, 2, 1]', "1 of 2, inf times"),
     ('"A" @0 {', '"A" @0 {"scope": "files", ', "A: scope 'files'; it is 'file' or 'project'"),
     ('"total" @15', '"total" @15 {"scope": "project"}', "total: a SUM of scope 'project'"),
     # axes
@@ -121,8 +126,9 @@ BROKEN: list[tuple[str, str, str]] = [
         (LAST, LAST),
         ("%0 -> %12 PARAM_INPUT[0]\n", "%16 -> %12 PARAM_INPUT[0]\n" + FREE),
         ('{"arrays": {"time_n_sub": [0.0, 1.0]}', '{"cycle": [1.0, 2, 2]'),
+        ('{"arrays": {"time_n_sub": [0.0, 1.0]}', '{"cycle": [1.0, 2, 1]'),
     ],
-    ids=["whole", "free", "cycle"],
+    ids=["whole", "free", "last turn", "first turn"],
 )
 def test_whole_graphs_obey_all_rules(was: str, now: str) -> None:
     verify(parse_graph(WHOLE.replace(was, now, 1)))
