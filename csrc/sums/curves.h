@@ -39,8 +39,9 @@ int pyspec_read_curve(const tile_curve *c, const double *values, int begin, int 
 /* Notes values that were walked. Returns whether a curve is due. */
 int pyspec_note_walk(tile_curve *c, const double *values, int begin, int end);
 
-/* Begins a curve over the values that were met and those of the curve before; the values of its k-th point; takes the
- * sums at all points, and keeps the curve before where they do not follow a polynomial to rounding. */
+/* Makes a curve in three moves. The first chooses its interval: the values that were met, and the interval of the curve
+ * before. The second gives the values of its k-th point. The third takes the sums at all points. Where they do not
+ * follow a polynomial to rounding, the curve before stays. */
 void pyspec_begin_curve(const tile_curve *c, tile_curve *next, int begin, int end);
 void pyspec_curve_point(const tile_curve *next, int64_t k, int begin, int end, double *values);
 void pyspec_end_curve(tile_curve *c, tile_curve *next, double sums[CURVE_TERMS][L], int begin, int end);

@@ -80,9 +80,12 @@ class Robust:
         """The fit around a point as one by least squares, `n_amplitudes` beside it; `n` points of
         the residual count, the others are 0.
 
-        Returns the slopes √b J (m, n), whose Gram matrix is the information; -Jᵀψ (n,), the
-        direction in which the loss falls; the variance of a point, by which the inverse of the
-        information is the covariance; and the loss, Σ C² rho(z).
+        Returns four things:
+
+        - the slopes √b J (m, n), whose Gram matrix is the information;
+        - -Jᵀψ (n,), the direction in which the loss falls;
+        - the variance of a point, by which the inverse of the information is the covariance;
+        - the loss, Σ C² rho(z).
         """
         slopes, p = objective.derivatives(theta, bounds), theta.size + n_amplitudes
         rho, pull, bend = self._parts(objective.problem.plain_residual(theta))
