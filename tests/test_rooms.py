@@ -173,18 +173,6 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
     return sorted(left)
 
 
-def test_circles_are_found() -> None:
-    assert circle({"a": {"b"}, "b": {"c"}, "c": set()}) == []
-    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == ["a", "b", "c"]
-
-
-def test_imports_for_types_are_told_apart() -> None:
-    path = PACKAGE / "fit" / "solve" / "other_optima.py"
-    problem = ("pyspec.fit.problem", ["FitProblem"])
-    assert problem in imports(path)
-    assert problem not in imports(path, at_run_time=True)
-
-
 @pytest.mark.parametrize("room_name", WITHOUT_CIRCLES)
 def test_files_of_a_room_do_not_import_each_other_in_a_circle(room_name: str) -> None:
     """Imports inside functions count too; those for type checkers do not, since a class may name

@@ -334,16 +334,6 @@ def test_single_spectra_show_how_a_parameter_moves(chromium: Any, tmp_path: Path
         screen.eventually(lambda: screen.pixels("trace", FIT) > 50)
 
 
-def test_names_with_html_are_text(chromium: Any, tmp_path: Path) -> None:
-    file = doublet()
-    named = File(
-        data=file.data, energy=file.energy, time=file.time, name="<img src=x onerror=boom()>"
-    )
-    with served(Session(named, None), tmp_path) as server, shown(chromium, server) as screen:
-        assert screen.page.locator("h1").inner_text() == "<img src=x onerror=boom()>"
-        assert screen.page.locator("img").count() == 0
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_light_and_dark(chromium: Any, tmp_path: Path, scheme: str) -> None:
     def light(screen: Screen) -> bool:

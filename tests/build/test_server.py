@@ -151,16 +151,6 @@ def test_a_fit_runs_beside_and_stops(tmp_path: Path) -> None:
         assert page.ask("stop")["ok"]
 
 
-def test_a_socket_that_closes_in_a_fit_loses_nothing(tmp_path: Path) -> None:
-    found = session()
-    with served(found, tmp_path) as server:
-        with opened(server) as page:
-            assert page.ask("fit", what="all")["ok"]
-        with opened(server) as page:
-            page.until(lambda one: one.state.get("fit", {}).get("success") is True)
-            assert page.state["history"]["at"] == 1
-
-
 def test_a_socket_that_breaks_in_a_long_fit_loses_nothing(tmp_path: Path) -> None:
     """Without a word of farewell: the fit goes on, and the next page sees it running and ended."""
     rng = np.random.default_rng(4)

@@ -121,20 +121,6 @@ def test_nan_in_a_chunk_is_named(two: Any) -> None:
 
 
 @pytest.mark.slow
-def test_a_store_that_shrinks_while_it_is_fitted_is_named(two: Any, tmp_path: Any) -> None:
-    model, measurement = long_series("a series")
-    path = tmp_path / "data.npy"
-    np.save(path, np.asarray(measurement.data))
-    held: Any = by_reference(Rows(path))
-
-    def shrink(nfev: int, chisqr: float, best: float) -> None:
-        np.save(path, np.asarray(measurement.data)[:900])
-
-    with pytest.raises(DataError, match=r"rows \d+ to \d+, .*the store has changed since"):
-        fit_model(model, Measurement(data=held), client=two, progress=shrink)
-
-
-@pytest.mark.slow
 def test_rows_that_change_while_they_are_fitted_are_named(two: Any, tmp_path: Any) -> None:
     """Workers kept what they had read first, and summed other rows later."""
     model, measurement = long_series("a series")
@@ -169,15 +155,3 @@ def test_a_store_that_grows_while_it_is_fitted_is_named(two: Any, tmp_path: Any)
     message = "data.zarr grows while it is fitted: .* 1100 rows .* now 1150, with chunk 11, rows"
     with pytest.raises(DataError, match=message):
         fit_model(model, Measurement(data=held), client=two, progress=grow)
-
-
-class Rows:
-    """A store that is read anew each time."""
-
-    def __init__(self, path: Any) -> None:
-        self.path = path
-        first = np.load(path)
-        self.shape, self.dtype = first.shape, first.dtype
-
-    def __getitem__(self, key: slice) -> Any:
-        return np.load(self.path)[key]

@@ -95,27 +95,6 @@ def test_a_scheduler_that_is_gone_is_one_answer_with_the_best_point() -> None:
         assert np.isfinite(result.chisqr)
 
 
-def test_many_starts_end_with_what_there_is_where_the_scheduler_is_gone() -> None:
-    """All starts that had ended were lost with it."""
-    with cluster() as client:
-        model, measurement = CASES["a series"]()[0]
-        gone = []
-
-        def stop(nfev: int, chisqr: float, best: float) -> None:
-            if not gone:
-                gone.append(nfev)
-                client.cluster.sync(client.cluster.scheduler.close)
-
-        result = fit_model(model, measurement, n_starts=500, client=client, progress=stop)
-        assert gone
-        assert not result.success
-        assert "the cluster is gone" in result.message
-        assert f"{len(result.starts)} of 500 starts had ended" in result.message
-        assert 1 <= len(result.starts) < 500
-        least = min(one.chisqr for one in result.starts)
-        assert result.chisqr == pytest.approx(least, rel=1e-9)  # of starts alike the first is kept
-
-
 def test_many_fits_end_with_what_there_is_where_the_scheduler_is_gone() -> None:
     with cluster() as client:
         model, measurement = CASES["one spectrum"]()[0]

@@ -153,15 +153,6 @@ def test_workers_that_die_change_nothing() -> None:
     assert found.starts == expected.starts
 
 
-def test_workers_of_another_build_are_refused() -> None:
-    model, measurement = CASES["a series"]()[0]
-    with (
-        cluster(("BASELINE", "")) as client,
-        pytest.raises(ClusterError, match=r"uses the build BASELINE, this .* set the same PYSPEC"),
-    ):
-        fit_model(model, measurement, n_starts=3, client=client)
-
-
 def test_a_client_and_workers_are_refused_together(two: Any) -> None:
     model, measurement = CASES["a series"]()[0]
     with pytest.raises(FitError, match="a client has its workers; leave n_workers out"):

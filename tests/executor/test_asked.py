@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.agreement import sum_chunks
 from support.native_cases import CASES
 from support.zoo import ENERGY, TIME, make_model
 
@@ -23,11 +22,10 @@ from pyspec.executor import (
     make_plan,
     worst_difference,
 )
-from pyspec.executor.chunks import Chunk
 from pyspec.executor.normal import unpack
 from pyspec.executor.team import choose_threads
 from pyspec.io import by_reference
-from pyspec.model import Measurement, Model, load_model, load_profile, load_time_model
+from pyspec.model import Measurement, Model, load_model, load_profile
 
 N, INF = np.nan, np.inf
 
@@ -135,17 +133,6 @@ def test_sums_ask_for_data_and_a_known_form() -> None:
         executor.normal(None, None, "gramm")
 
 
-def test_chunks_outside_of_the_window_are_left_out_and_fit_or_not() -> None:
-    model, measurement = CASES["a series"]()[0]
-    data = np.asarray(measurement.data)
-    executor: Any = make_executor(model, Measurement(data, rows=(8, 20)))
-    cut = [Chunk(first, data[first : first + 4]) for first in range(0, 24, 4)]
-    assert sum_chunks(executor, None, cut).tobytes() == executor.normal(None).tobytes()
-    wrong = Chunk(8, data[8:12], weight=np.ones((4, 3)))
-    with pytest.raises(DataError, match="weight of the chunk from row 8 on has shape"):
-        sum_chunks(executor, None, [wrong])
-
-
 def test_data_by_reference_are_summed_and_loaded_where_that_is_asked() -> None:
     model, measurement = CASES["a series"]()[0]
     data = np.asarray(measurement.data)
@@ -192,20 +179,6 @@ def test_files_without_derivatives_leave_theirs_to_differences() -> None:
         PartsExecutor(compiled.problem, [make_executor(make_model("simple_energy", ENERGY))] * 3)
 
 
-def test_a_trace_has_a_window_a_mask_and_weights_of_times() -> None:
-    model = load_time_model("t: {expFun: {A: [2, True], tau: [3, True], t0: [0, True]}}\n", "t")
-    model.set_axes(time=TIME)
-    data, keep = np.cos(TIME), TIME[20] != TIME
-    weight = 1.0 + TIME**2
-    columns = (10, 40)
-    given = Measurement(data, columns=columns, weight=weight, keep=keep)
-    clean = model.evaluate()
-    expected = np.where(keep, (data - clean) * weight, 0.0)[slice(*columns)]
-    for backend in ("compiled", "interpreted", "tree"):
-        found = make_executor(model, given, backend).residual(None)
-        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
-
-
 @pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree"])
 def test_weights_and_windows_without_data_fit_the_axes_of_the_model(backend: str) -> None:
     model = make_model("biexponential", ENERGY, TIME)
@@ -213,14 +186,6 @@ def test_weights_and_windows_without_data_fit_the_axes_of_the_model(backend: str
         make_executor(model, Measurement(weight=np.ones(7)), backend)
     with pytest.raises(DataError, match=r"the window's columns \(2, 999\) are empty or outside of"):
         make_executor(model, Measurement(columns=(2, 999)), backend)
-
-
-def test_a_kernel_that_cannot_be_leaves_no_number() -> None:
-    text = "t: {gaussCONV: {SD: [1, True]}, stepFun: {A: [2, True], t0: [0, True]}}\n"
-    model = load_time_model(text, "t")
-    model.set_axes(time=TIME)
-    for backend in ("compiled", "interpreted", "tree"):
-        assert np.isnan(make_executor(model, None, backend).run({"gaussCONV_SD": -1.0})).all()
 
 
 def test_axes_that_a_model_lacks_are_named() -> None:

@@ -7,8 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from support.agreement import BACKENDS as THREE
-from support.agreement import agreed
-from support.zoo import ENERGY, TIME, ZOO, make_model
+from support.zoo import ENERGY, TIME, make_model
 
 import pyspec._library as library
 from pyspec.errors import BackendError, DataError, LibraryError
@@ -31,27 +30,6 @@ def noisy(name: str, seed: int = 0) -> np.ndarray:
     return clean + np.random.default_rng(seed).normal(0.0, 0.1, clean.shape)
 
 
-@pytest.mark.parametrize("name", ZOO)
-def test_agreement_at_random_parameters_and_scales(name: str) -> None:
-    model = make_model(name)
-    rng = np.random.default_rng(7)
-    for _ in range(5):
-        agreed(model, model.theta() * rng.uniform(0.7, 1.3, len(model.opt_param_names)))
-
-
-@pytest.mark.parametrize("backend", THREE)
-@pytest.mark.parametrize("name", ["two_shirleys", "doublet_sin", "seed_position", "one_peak"])
-def test_window_equals_cropped(name: str, backend: str) -> None:
-    model = make_model(name)
-    full = make_executor(model, None, backend).run(model.theta())
-    for rows, columns in [((3, 40), (20, 111)), ((0, 1), (0, 1)), ((44, 51), (150, 161))]:
-        part = make_executor(model, Measurement(rows=rows, columns=columns), backend)
-        cropped = full[slice(*rows), slice(*columns)]
-        np.testing.assert_allclose(
-            part.run(model.theta()), cropped, rtol=0, atol=1e-12 * np.abs(full).max()
-        )
-
-
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_residual_is_weighted_and_masked(backend: str) -> None:
     model, data = make_model("doublet_sin"), noisy("doublet_sin")
@@ -69,43 +47,6 @@ def test_residual_is_weighted_and_masked(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", THREE)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint16, np.int32, ">f8"])
-def test_data_types_and_strides(backend: str, dtype: str) -> None:
-    model = make_model("one_peak")
-    data = (noisy("one_peak") * 100 + 50).astype(dtype)
-    reference = make_executor(model).run(model.theta())
-    for layout in (data, np.asfortranarray(data), np.repeat(data, 2, axis=1)[:, ::2]):
-        residual = make_executor(model, Measurement(data=layout), backend).residual(model.theta())
-        np.testing.assert_allclose(
-            residual, (data.astype(np.float64) - reference).ravel(), rtol=0, atol=1e-9
-        )
-
-
-@pytest.mark.parametrize("backend", THREE)
-def test_masked_nan_does_not_spread(backend: str) -> None:
-    model, data = make_model("one_peak"), noisy("one_peak")
-    keep = np.ones(data.shape, dtype=bool)
-    data[4, 7], keep[4, 7] = np.nan, False
-    residual = make_executor(model, Measurement(data=data, keep=keep), backend).residual(
-        model.theta()
-    )
-    assert np.isfinite(residual).all()
-
-
-@pytest.mark.parametrize("backend", THREE)
-def test_fixed_values_are_inputs(backend: str) -> None:
-    model = make_model("moved_backgrounds")
-    executor = make_executor(model, None, backend)
-    before = executor.run(model.theta())
-    changed = executor.run(model.theta(), {"LinBack_xStart": 84.0})
-    model.set_values({"LinBack_xStart": 84.0})
-    expected = make_executor(model, None, backend).run(model.theta())
-    np.testing.assert_array_equal(changed, expected)
-    assert np.abs(changed - before).max() > 0.01
-    np.testing.assert_array_equal(executor.run(make_model("moved_backgrounds").theta()), before)
-
-
-@pytest.mark.parametrize("backend", THREE)
 def test_rows_outside_a_domain_are_nan_and_only_they(backend: str) -> None:
     """SD = 0.7 + 0.5 exp(-t/12) turns negative where A does; the rows before t0 stay."""
     model = make_model("gauss_moved")
@@ -117,14 +58,6 @@ def test_rows_outside_a_domain_are_nan_and_only_they(backend: str) -> None:
     np.testing.assert_array_equal(np.isnan(spectrum).any(axis=1), width <= 0.0)
     assert (width <= 0.0).any()
     assert (width > 0.0).any()
-
-
-@pytest.mark.parametrize("backend", THREE)
-def test_law_outside_its_domain_is_nan_everywhere(backend: str) -> None:
-    model = make_model("biexponential")
-    theta = model.theta()
-    theta[model.opt_param_names.index("GLP_01_A_expFun_01_tau")] = 0.0
-    assert np.isnan(make_executor(model, None, backend).run(theta)).all()
 
 
 def test_neighbouring_rows_do_not_change_bits() -> None:
@@ -156,12 +89,6 @@ def test_data_of_another_shape(backend: str) -> None:
     model = make_model("one_peak")
     with pytest.raises(DataError, match=r"\(161, 51\)"):
         make_executor(model, Measurement(data=np.zeros((161, 51))), backend)
-
-
-@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
-def test_window_outside_of_the_axes(backend: str) -> None:
-    with pytest.raises(DataError, match="empty or outside"):
-        make_executor(make_model("one_peak"), Measurement(rows=(40, 99)), backend)
 
 
 def test_compare_raises_where_executors_differ() -> None:

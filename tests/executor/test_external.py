@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.agreement import BACKENDS, agreed, refuse_numbers, sum_chunks
+from support.agreement import BACKENDS, agreed, sum_chunks
 
 from pyspec.errors import ModelError, PlanError
 from pyspec.executor import CompiledExecutor, make_executor, make_plan
@@ -93,13 +93,6 @@ def test_they_are_external_nodes_and_the_text_parses_back() -> None:
     assert parse_graph(print_graph(graph)) == graph
 
 
-def test_outside_of_the_bounds_is_nan() -> None:
-    model = make()
-    theta = model.theta()
-    theta[model.opt_param_names.index("Sech_01_w")] = -1.0
-    refuse_numbers(model, theta)
-
-
 def test_sums_have_the_same_bits_in_chunks() -> None:
     model = make()
     clean = make_executor(model).run(None)
@@ -178,16 +171,6 @@ def test_plan_pickles_by_name_and_needs_the_function() -> None:
 def test_mistakes(arguments: tuple[str, object, str], message: str) -> None:
     with pytest.raises(ModelError, match=message):
         register_function(*arguments)  # type: ignore[arg-type]
-
-
-def test_a_function_without_a_signature_is_taken_at_its_word() -> None:
-    register_function("Power", np.power, "n")
-    model = load_model("m: {Power: {n: [2, True]}}\n", "m")
-    model.set_axes(energy=[1.0, 3.0])
-    np.testing.assert_array_equal(make_executor(model).run(None), [1.0, 9.0])
-    forget_function("Power")
-    with pytest.raises(ModelError, match="no function 'Power' is registered"):
-        forget_function("Power")
 
 
 def _all(function: Callable[..., object]) -> dict[str, np.ndarray]:

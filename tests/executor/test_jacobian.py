@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.agreement import check_slopes
-from support.zoo import ENERGY, TIME, ZOO, make_model
+from support.zoo import ENERGY, TIME, make_model
 
 from pyspec._library import OPS
 from pyspec.executor import make_executor
@@ -15,7 +15,6 @@ from pyspec.model import (
     load_dynamics,
     load_model,
     load_profile,
-    load_time_model,
 )
 
 PEAK = """
@@ -107,26 +106,6 @@ def test_against_differences(name: str) -> None:
     made = CASES[name]
     assert made.energy is not None
     check_slopes(made, data=np.ones((TIME.size, made.energy.size)), rows=(3, 50), columns=(2, 37))
-
-
-@pytest.mark.parametrize("name", ZOO)
-def test_zoo(name: str) -> None:
-    made = make_model(name, ENERGY[::3])
-    for par in made.parameters.values():  # an onset that lies on a sample has no derivative
-        if par.argument == "t0":
-            par.vary = False
-    check_slopes(made, data=np.ones((TIME.size, ENERGY[::3].size)))
-
-
-def test_one_spectrum() -> None:
-    made = make_model("two_shirleys", time=None)
-    check_slopes(made, data=np.ones(ENERGY.size), columns=(5, 120))
-
-
-def test_time_model() -> None:
-    made = load_time_model("m:\n  expFun: {A: [2, true], tau: [5, true], t0: [0.3, false]}\n", "m")
-    made.set_axes(time=TIME)
-    check_slopes(made, data=np.ones(TIME.size), columns=(4, 40))
 
 
 def test_weights_mask_and_counts() -> None:

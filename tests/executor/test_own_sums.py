@@ -8,7 +8,6 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
-import mpmath
 import numpy as np
 import pytest
 from support.agreement import BACKENDS, agreed, check_slopes
@@ -103,39 +102,6 @@ def test_slopes_are_those_of_complex_steps(kind: str) -> None:
         exact = function(x, *moved).imag * 1e200
         assert slope.shape == x.shape
         np.testing.assert_allclose(slope, exact, rtol=0, atol=1e-12 * np.abs(exact).max())
-
-
-def test_slopes_are_those_of_arithmetic_of_40_digits() -> None:
-    own = own_of("energy F(a, w): g = where(x > 1, erfc(a * x / w), w); cumsum(g) * max(a, 3) + w")
-    x, params = np.linspace(0.2, 3.0, 9), (0.8, 1.7)
-
-    def exact(a: Any, w: Any) -> list[Any]:
-        found, total = [], mpmath.mpf(0)
-        for one in x.tolist():
-            total += mpmath.erfc(a * one / w) if one > 1 else w
-            found.append(total * max(a, 3) + w)
-        return found
-
-    with mpmath.workdps(40):
-        for k, slope in enumerate(own.slopes(x, *params)):
-            for at, value in enumerate(slope):
-
-                def along(one: Any, k: int = k, at: int = at) -> Any:
-                    given = [mpmath.mpf(p) for p in params]
-                    given[k] = one
-                    return exact(*given)[at]
-
-                wanted = mpmath.diff(along, params[k])
-                assert abs(value - wanted) <= 1e-13 * max(1, abs(wanted))
-
-
-def test_slopes_of_many_rows_are_those_of_each() -> None:
-    own = own_of(TEXTS["a step"][0])
-    x0 = np.array([[83.0], [84.1], [85.5]])
-    together = own.slopes(ENERGY, 2.0, x0, 0.5)
-    for row, one in enumerate(x0[:, 0]):
-        for slope, alone in zip(together, own.slopes(ENERGY, 2.0, one, 0.5), strict=True):
-            np.testing.assert_array_equal(slope[row], alone)
 
 
 # ---- in a model ---------------------------------------------------------------------------------
@@ -257,25 +223,6 @@ def test_beside_a_registered_function_the_sums_are_known() -> None:
         forget_function("Flat")
 
 
-def test_outside_of_the_bounds_nothing_is_known() -> None:
-    model = moving()
-    executor = make_executor(model, Measurement(np.zeros((13, 61))))
-    theta = model.theta()
-    theta[model.opt_param_names.index("Step_01_w")] = -1.0
-    assert np.isnan(executor.run(theta)).all()
-    assert np.isnan(executor.jacobian(theta)[model.opt_param_names.index("Step_01_B")]).all()
-
-
-def test_fixed_values_count() -> None:
-    model = moving()
-    model.parameters["Step_01_w"].vary = False
-    executor = make_executor(model, Measurement(np.zeros((13, 61))))
-    changed = executor.jacobian(model.theta(), {"Step_01_w": 0.9})
-    model.set_values({"Step_01_w": 0.9})
-    again = make_executor(model, Measurement(np.zeros((13, 61)))).jacobian(model.theta())
-    np.testing.assert_array_equal(changed, again)
-
-
 # ---- as any other component ---------------------------------------------------------------------
 
 
@@ -286,16 +233,6 @@ def test_the_sums_are_those_of_numpy_at_each_time() -> None:
         step, peak = (np.exp(-(((ENERGY - x0 - moved) / 0.5) ** 2) / 2) for x0 in (84.0, 84.5))
         expected = 1 + 5 * (1 - np.cumsum(step) / step.sum()) + 3 * peak
         assert np.abs(found[row] - expected).max() <= 1e-13 * expected.max()
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("columns", [(30, 50), (0, 20), (40, 61)])
-def test_a_window_is_cut_from_the_whole_sum(backend: str, columns: tuple[int, int]) -> None:
-    model = moving()
-    measurement = Measurement(np.zeros((13, 61)), columns=columns, rows=(2, 9))
-    whole = make_executor(model, None, backend).run(None)
-    found = make_executor(model, measurement, backend).run(None)
-    np.testing.assert_allclose(found, whole[2:9, slice(*columns)], rtol=1e-14)
 
 
 def test_a_registered_function_sees_the_whole_axis_behind_a_window() -> None:

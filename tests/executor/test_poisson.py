@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import mpmath as mp
 import numpy as np
 import pytest
-from support.agreement import BACKENDS
-from support.zoo import make_model
 
 from pyspec import components
 from pyspec.errors import DataError
 from pyspec.executor import make_executor
 from pyspec.functions.losses import deviance, deviance_slope
 from pyspec.model import Measurement, Model
-
-
-def test_golden_deviance(shared: Path) -> None:
-    with np.load(shared / "golden" / "functions.npz") as arrays:
-        for scale, name in ((1.0, "poisson_1"), (12.5, "poisson_12.5")):
-            value = deviance(arrays["noise__d"], arrays["noise__m"], scale)
-            expected = arrays[f"noise__{name}__res"]
-            # The golden numbers are roots of differences, which lose half of their digits near 0.
-            close = np.abs(expected) < 1e-6
-            np.testing.assert_allclose(value[~close], expected[~close], rtol=1e-12)
-            np.testing.assert_allclose(value[close], expected[close], rtol=0, atol=2e-8)
 
 
 def _counted(d: float, m: float, scale: float) -> tuple[float, float]:
@@ -61,31 +46,6 @@ def test_no_digits_are_lost(scale: float) -> None:
         residual, columns = executor.residual([model]), executor.jacobian([model])
         np.testing.assert_allclose(residual, expected[:, 0], rtol=1e-14)
         np.testing.assert_allclose(np.ravel(columns), expected[:, 1], rtol=1e-14)
-
-
-def test_its_squares_sum_to_the_likelihood_ratio() -> None:
-    d, m = np.array([3.0, 0.0, 7.0, 1.0]), np.array([2.0, 0.5, 9.0, 1.0])
-    counts, means = 4.0 * d, 4.0 * m
-    with np.errstate(all="ignore"):
-        ratio = 2 * np.sum(
-            means - counts + np.where(counts > 0, counts * np.log(counts / means), 0)
-        )
-    assert np.sum(deviance(d, m, 4.0) ** 2) == pytest.approx(ratio, rel=1e-14)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.uint16])
-def test_three_executors_agree(dtype: type) -> None:
-    model = make_model("doublet_sin")
-    clean = make_executor(model).run(model.theta())
-    counts = np.random.default_rng(3).poisson(2.0 * np.clip(clean, 0, None)).astype(dtype)
-    counts[3:5] = 0
-    theta = model.theta()
-    theta[model.opt_param_names.index("Offset_y0")] = -3.0  # the model turns negative
-    measurement = Measurement(data=counts, rows=(1, 40), loss="poisson", loss_scale=2.0)
-    residuals = [make_executor(model, measurement, backend).residual(theta) for backend in BACKENDS]
-    scale = np.abs(residuals[0]).max()
-    for residual in residuals[1:]:
-        np.testing.assert_allclose(residual, residuals[0], rtol=0, atol=1e-10 * scale)
 
 
 def test_mistakes() -> None:

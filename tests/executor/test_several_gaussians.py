@@ -10,7 +10,6 @@ import pytest
 from scipy.integrate import quad
 from support.agreement import BACKENDS, agreed, check_slopes, refuse_numbers
 
-from pyspec.errors import ModelError
 from pyspec.executor import make_executor
 from pyspec.functions import reference
 from pyspec.functions.response import gaussIRF
@@ -198,11 +197,6 @@ def test_sub_cycles_against_a_fine_quadrature(names: list[str]) -> None:
     # The quadrature is off by the jumps that fall between its samples.
     difference = spectra[inside] - expected[np.searchsorted(fine, DELAYS[inside])]
     assert np.abs(difference).max() < 0.02
-
-
-def test_a_law_that_does_not_go_on_as_itself_is_refused() -> None:
-    with pytest.raises(ModelError, match=r"erfFun in a sub-cycle has no exact response.*gaussCONV"):
-        load_dynamics(MOVING, ["one", "erf"], "Gauss_01_A", 0.25)
 
 
 @pytest.mark.parametrize("names", CYCLES)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 
 from bench.inside.absorb import both
 from bench.inside.formulas import as_formula
 from bench.problems.formula_texts import TEXTS
-from pyspec._library import KernelCall
 from pyspec.formula import Definition, define
 from pyspec.formula.program.absorbed import absorbed
 from pyspec.formula.program.encode import Program, encode
-from pyspec.memory import FITS, ORDERS, Choice
 
 LORENTZ = "energy Line(A, x0, w > 0): A / (1 + ((x - x0) / w) ** 2)"
 
@@ -101,36 +97,6 @@ def test_numbers_stay_and_nothing_is_added_at_the_points(name: str) -> None:
     assert isinstance(own, Definition)
     counts = absorbed(own)
     assert counts.points <= counts.points_without
-
-
-def test_two_terms_that_are_the_same_but_for_their_order_are_twice_one() -> None:
-    """Both slopes by way of the exponential are A w x: 2 A w is one number for a row."""
-    own = definition(
-        "energy Same(A, w, b): A * (x * (w * exp(b * x))) + w * (x * (A * exp(b * x)))"
-    )
-    done, left = (encode(own.work(own.value), absorb=absorb) for absorb in (True, False))
-    assert "r5 = MUL(r4, 2)" in listed(done)
-    assert len(done.code) < len(left.code)
-    op, x, params = define(own.text), np.linspace(-1.0, 2.0, 9), np.array([[2.0], [3.0], [0.5]])
-    found = np.empty((4, 1, 9))
-    KernelCall(op, x, params, found[0], found[1:]).run()
-    e = x * np.exp(0.5 * x)
-    expected = [12.0 * e, 6.0 * e, 4.0 * e, 12.0 * x * e]
-    np.testing.assert_allclose(found[:, 0], expected, rtol=1e-14)
-
-
-@pytest.mark.parametrize("name", ["GLP", "LF", "Voigt", "erfFun"])
-def test_with_every_choice_of_the_planner(name: str) -> None:
-    """Both choices together leave the same instructions, over other registers."""
-    own = as_formula(name).own
-    assert isinstance(own, Definition)
-    work = own.work(own.value)
-    for absorb in (True, False):
-        codes = {
-            tuple(sorted(one.code for one in encode(work, choice, absorb).code))
-            for choice in (Choice(*pair) for pair in product(ORDERS, FITS))
-        }
-        assert len(codes) == 1
 
 
 @pytest.mark.parametrize(

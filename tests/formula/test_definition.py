@@ -129,16 +129,6 @@ def test_a_parameter_bounded_from_both_sides() -> None:
         load_model(text % 1.5, "p")
 
 
-def test_two_files_may_give_one_name_to_two_formulas() -> None:
-    """Nothing is registered: each model keeps the formula that it was loaded with."""
-    text = "functions: {{Line: {{formula: A * {0}}}}}\nm: {{Line: {{A: [2, True]}}}}\n"
-    models = [load_model(text.format(shape), "m") for shape in ("x", "x ** 2")]
-    for model in models:
-        model.set_axes(energy=[1.0, 2.0, 3.0])
-    np.testing.assert_array_equal(models[0].evaluate(), [2.0, 4.0, 6.0])
-    np.testing.assert_array_equal(models[1].evaluate(), [2.0, 8.0, 18.0])
-
-
 #: What is derived from a formula: linear parameters, jumps, and what a slope reads.
 TRAITS = {
     "energy F(A, x0, w>0): A * exp(-((x - x0) / w) ** 2)": (("A",), {}, {"A": ("x0", "w")}),
@@ -176,11 +166,6 @@ def test_traits_are_derived(text: str) -> None:
     assert {name: dict(op.reads)[name] for name in reads} == reads
 
 
-def test_a_height_too_long_to_say_is_unknown() -> None:
-    height = " + ".join(f"exp(A * {k}.5) * sin(A + {k})" for k in range(60))
-    assert define(f"energy F(A, a): where(x > a, {height}, 0)").jumps == (("a", "1"),)
-
-
 #: Values and slopes stay the same however a formula is shortened for the program.
 SHORTENED = (
     "-a + b * x", "x * a - -b", "0 - a * x * b", "a * x * b + 0", "a * x + a * x + b",
@@ -215,19 +200,6 @@ def test_shortened_formulas_have_the_values_and_slopes_of_the_text(formula: str)
     for column, step in zip(found, ((h, 0.0), (0.0, h)), strict=True):
         rise = value(1.3 + step[0], 0.7 + step[1]) - value(1.3 - step[0], 0.7 - step[1])
         np.testing.assert_allclose(column, rise / (2 * h), rtol=1e-7, atol=1e-8)
-
-
-def test_a_jump_is_searched_for() -> None:
-    """A box in energy: chi² is flat in its edges between two samples."""
-    text = (
-        "functions: {Box: {parameters: 'A, a, b > a', formula: A * (x > a) * (x <= b)}}\n"
-        "m: {Box: {A: [2, True], a: [80, True], b: [85, True]}}\n"
-    )
-    model = load_model(text, "m")
-    model.set_axes(energy=ENERGY)
-    executor = make_executor(model, Measurement(data=np.zeros(61)))
-    assert (executor.jacobian(model.theta())[1:] == 0.0).all()
-    assert set(executor.capabilities.unknown_columns) <= {1, 2}
 
 
 REFUSED = {

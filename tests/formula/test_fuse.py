@@ -180,27 +180,6 @@ def test_what_is_read_once_is_passed_on(name: str) -> None:
     assert not made.code[made.n_value - 1].passes
 
 
-def test_a_quotient_of_rows_is_chosen_and_not_computed() -> None:
-    """Of two numbers of a row a point chooses one; what moves is divided at each point."""
-    text = "energy F(A, a, b): A / where(x < 2, a, {})"
-    rows, points = program(text.format("b")), program(text.format("b * x"))
-    assert "DIV" not in [one.code for one in rows.code]
-    assert "DIV" in [one.code for one in points.code]
-    x, params = np.linspace(0.0, 4.0, 37), np.array([[2.0, 3.0], [0.7, 1.1], [0.3, -3.0]])
-    for isa in supported_isas():
-        found = called(text.format("b"), x, params, isa)[0]
-        expected = params[0][:, np.newaxis] / np.where(x < 2, *params[1:, :, np.newaxis])
-        np.testing.assert_array_equal(found, expected)
-
-
-def test_what_a_comparison_keeps_is_a_product() -> None:
-    """Where a slope is kept or 0, but not where it is one of two, nor in the value."""
-    kept = program("energy F(A, x0): A * max(x - x0, 0)")
-    assert [one.code for one in kept.code[kept.n_value :]].count("WHERE") == 0
-    value = program("energy F(A, x0): where(x > x0, A, 0)")
-    assert "WHERE" in [one.code for one in value.code[: value.n_value]]
-
-
 @pytest.mark.parametrize("name", TEXTS)
 def test_functions_of_the_table_as_formulas(name: str) -> None:
     """To 1e-12 of the peak, with slopes, at parameters on both sides of those of the bench."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import mpmath
 import numpy as np
 import pytest
 from support.guarded import drawn
@@ -133,23 +132,3 @@ def test_no_point_of_many_changes_its_bits(name: str, isa: str) -> None:
             alone = row_with(op, isa, x, params, None, 4)
             among = row_with(op, isa, x, others, None, 4)
         np.testing.assert_array_equal(among, alone)
-
-
-def exact_skew(x: Any, A: Any, x0: Any, w: Any, b: Any) -> Any:
-    u = (x - x0) / w
-    if b == 0:
-        return A * mpmath.exp(-4 * mpmath.log(2) * u**2)
-    inside = 1 + 2 * b * u
-    return A * mpmath.exp(-mpmath.log(2) * (mpmath.log(inside) / b) ** 2) if inside > 0 else u * 0
-
-
-@pytest.mark.parametrize("b", [0.0, 1e-20, 1e-14, -1e-6, 1e-3, -0.02, 0.3, -0.999, 2.5])
-def test_exact_skew(b: float) -> None:
-    """From the Gaussian limit to the edge beyond which nothing is left."""
-    x, params = np.linspace(-4.0, 4.0, 97), np.array([-1.7, 0.3, 1.3, b])
-    with mpmath.workdps(50):
-        exact_params = [mpmath.mpf(float(p)) for p in params]
-        expected = np.array([float(exact_skew(mpmath.mpf(float(at)), *exact_params)) for at in x])
-    value, _ = call_function("SkewGauss", x, params[:, np.newaxis])
-    for found in (value[0], reference("SkewGauss")(x, *params)):
-        assert np.abs(found - expected).max() <= OPS["SkewGauss"].tolerance * UNIT * 1.7

@@ -106,15 +106,3 @@ def test_a_width_comes_out_as_it_went_in(kernel: str, samples: float) -> None:
     expected = np.sqrt(samples**2 - 2.0) if kernel == "boxCONV" else samples
     assert result.values[name] == pytest.approx(expected, rel=0.01)
     assert result.stderr[name] is not None
-
-
-@pytest.mark.parametrize("kernel", EDGED)
-def test_a_nan_is_everywhere_and_a_constant_stays(kernel: str) -> None:
-    t = AXES["uneven"]
-    for width in WIDTHS:
-        np.testing.assert_allclose(
-            convolve(kernel, t, np.full(t.size, 3.7), width), 3.7, rtol=1e-15
-        )
-        y = np.zeros(t.size)
-        y[7] = np.nan
-        assert np.isnan(convolve(kernel, t, y, width)).all()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.integrate import trapezoid
 
 from pyspec._library import call_function, supported_isas
 from pyspec.errors import DataError
@@ -42,23 +41,6 @@ def test_what_is_measured_obeys_the_equation(name: str, params: tuple[float, ...
     )
 
 
-def test_three_parameters_hold_the_two() -> None:
-    two = reference("Tougaard")(BINDING, 2866.0, 1643.0, LINES)
-    three = reference("Tougaard3")(BINDING, 2866.0, 1643.0, 4 * 1643.0, LINES)
-    np.testing.assert_allclose(three, two, rtol=1e-13)
-
-
-def test_published_cross_section_far_below_a_line() -> None:
-    """Of B = 2866 eV^2 and C = 1643 eV^2 the first loss alone is B / (2 C) = 0.872 of the line,
-    and its maximum lies sqrt(C / 3) below it."""
-    x = np.linspace(0.0, 2000.0, 4001)
-    line = np.where(x == 1990.0, 1e-9, 0.0)  # so weak that nothing is lost twice
-    params = np.array([[2866.0 * 1e-9], [1643.0]])
-    once = call_function("Tougaard", x, params, line[np.newaxis])[0][0] * 1e9
-    assert trapezoid(once, x) == pytest.approx(0.872 * 1e-9 * 0.5, rel=2e-3)
-    assert x[-1] - 10 - x[np.argmax(once)] == pytest.approx(np.sqrt(1643 / 3), abs=0.3)
-
-
 def test_the_offset_above_it_in_the_file_is_no_source() -> None:
     x = np.linspace(700.0, 790.0, 181)
     line = "  Gauss: {A: [9, true], x0: [780, true], SD: [1, true]}\n"
@@ -85,28 +67,6 @@ def test_a_static_shirley_meets_both_ends() -> None:
     params = np.array([[9.0], [2.0]])
     straight = call_function("StaticShirley", BINDING, params, 0 * LINES[np.newaxis])[0][0]
     np.testing.assert_allclose(straight, np.interp(-BINDING, [-300, -200.25], [9, 2]), rtol=1e-14)
-
-
-def test_a_static_shirley_follows_its_lines_only_in_shape() -> None:
-    x = np.linspace(700.0, 790.0, 181)
-    text = "m:\n  StaticShirley: {left: [9, true], right: [2, true]}\n"
-    text += "  Gauss: {A: [5, true], x0: [740, true], SD: [4, true]}\n"
-    model = load_model(text, "m")
-    model.set_axes(energy=x)
-    executor = make_executor(model, Measurement(data=np.zeros(x.size)))
-    columns = dict(zip(model.opt_param_names, -executor.jacobian(model.theta()), strict=True))
-    line = reference("Gauss")(x, 5.0, 740.0, 4.0)
-    np.testing.assert_allclose(columns["Gauss_01_A"], line / 5.0, atol=1e-12)
-    step = 1e-4
-    moved = {}
-    for sign in (-1, 1):
-        theta = model.theta() + sign * step * np.array(
-            [n == "Gauss_01_x0" for n in model.opt_param_names]
-        )
-        moved[sign] = executor.run(theta).ravel()
-    slope = (moved[1] - moved[-1]) / (2 * step)
-    np.testing.assert_allclose(columns["Gauss_01_x0"], slope, atol=1e-7)
-    assert np.abs(columns["Gauss_01_x0"] - np.gradient(-line, x)).max() > 0.3
 
 
 def test_the_ends_of_a_static_shirley_are_means_of_the_data() -> None:

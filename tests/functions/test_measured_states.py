@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from pyspec._library import KernelCall, OpDef
-from pyspec.errors import ModelError
 from pyspec.formula import instrument_text, op_of, scheme_of
 from pyspec.functions.response_rows import response
 
@@ -210,11 +209,3 @@ def test_the_text_of_a_state_says_everything() -> None:
     np.testing.assert_array_equal(again.own.words, row.own.words)
     assert row.params == law.params
     assert row.jumps == ()
-
-
-def test_texts_of_no_response_are_refused() -> None:
-    irf = op_of(instrument_text(*RESPONSES["uneven"], "test"))
-    text = irf.own.text.replace("instrument", "state")
-    for broken in (text, f"{text}: ", irf.own.text + ": kinetics x(A): " + BODIES["chain"]):
-        with pytest.raises(ModelError, match="cannot read"):
-            op_of(broken)

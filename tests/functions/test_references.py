@@ -12,8 +12,6 @@ from pyspec._library import OPS
 from pyspec.errors import LibraryError
 from pyspec.functions import _own_reference, outside, reference
 
-X = np.linspace(-4.0, 6.0, 41)
-
 
 @pytest.mark.parametrize("name", OPS)
 def test_signature_follows_the_table(name: str) -> None:
@@ -61,23 +59,6 @@ def test_row_without_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr("pyspec.functions.energy.Gauss")
     with pytest.raises(LibraryError, match=r"energy\.py has no reference"):
         reference("Gauss")
-
-
-@pytest.mark.parametrize("name", OPS)
-def test_columns_broadcast_to_rows(name: str) -> None:
-    """Parameters (n_time, 1) give (n_time, n_energy), row by row what numbers give."""
-    op = OPS[name]
-    rows = 3
-    columns = [np.linspace(0.5, 1.5, rows)[:, np.newaxis] + k for k in range(len(op.params))]
-    fed = [np.outer(np.arange(1.0, 4.0), np.cos(X))] if op.spectrum_fed else []
-    value = reference(name)(X, *columns, *fed)
-    assert value.shape == ((rows, X.size) if columns else X.shape)
-    value = np.broadcast_to(value, (rows, X.size))
-    for row in range(rows):
-        fed_row = [fed[0][row]] if fed else []
-        alone = reference(name)(X, *(float(column[row, 0]) for column in columns), *fed_row)
-        assert alone.shape == X.shape
-        np.testing.assert_allclose(value[row], alone, rtol=1e-14, atol=1e-300)
 
 
 def test_what_overflows_on_an_uneven_axis_leaves_the_last_point_as_it_is() -> None:

@@ -10,8 +10,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
-from support.exact import builds
-from support.exact_lines import mahan
+from support.exact import builds, exact_functions
 from support.guarded import inside
 
 from pyspec._library import OPS, call_function
@@ -82,56 +81,6 @@ SETS: dict[str, list[tuple[float, ...]]] = {
 }  # fmt: skip
 
 
-def raw(name: str) -> Callable[..., Any]:
-    """The function without resolution, in mpmath and in forms of its own."""
-    ln2 = mp.ln(2)
-
-    def skew(x: Any, A: Any, x0: Any, w: Any, b: Any) -> Any:
-        inside = 1 + 2 * b * (x - x0) / w
-        return A * mp.exp(-ln2 * (mp.ln(inside) / b) ** 2) if inside > 0 else mp.mpf(0)
-
-    def gls(u: Any, m: Any) -> Any:
-        return (1 - m) * 2 ** (-4 * u * u) + m / (1 + 4 * u * u)
-
-    forms: dict[str, Callable[..., Any]] = {
-        "Gauss": lambda x, A, x0, s: A * mp.exp(-(((x - x0) / s) ** 2) / 2),
-        "GaussAsym": lambda x, A, x0, s, r: (
-            A * mp.exp(-(((x - x0) / (s if x < x0 else s * r)) ** 2) / 2)
-        ),
-        "SkewGauss": skew,
-        "Lorentz": lambda x, A, x0, W: A * W * W / (W * W + 4 * (x - x0) ** 2),
-        "GLS": lambda x, A, x0, F, m: A * gls((x - x0) / F, m),
-        "GLP": lambda x, A, x0, F, m: (
-            A * 2 ** (-4 * (1 - m) * ((x - x0) / F) ** 2) / (1 + 4 * m * ((x - x0) / F) ** 2)
-        ),
-        "GLSAsym": lambda x, A, x0, F, m, a: (
-            A * gls((x - x0) * (1 + mp.exp(a * (x - x0))) / (2 * F), m)
-        ),
-        "LA": lambda x, A, x0, W, alpha, beta: (
-            A * (W * W / (W * W + 4 * (x - x0) ** 2)) ** (alpha if x <= x0 else beta)
-        ),
-        "LF": lambda x, A, x0, W, alpha, beta, w: (
-            A
-            * (W * W / (W * W + 4 * (x - x0) ** 2))
-            ** ((alpha if x <= x0 else beta) + ((x - x0) / w) ** 2)
-        ),
-        "DS": lambda x, A, x0, F, alpha: (
-            A * mp.re(mp.expjpi(alpha / 2) * mp.mpc(F, x0 - x) ** (alpha - 1))
-        ),
-        "DSBinding": lambda x, A, x0, F, alpha: (
-            A * mp.re(mp.expjpi(alpha / 2) * mp.mpc(F, x - x0) ** (alpha - 1))
-        ),
-        "Mahan": mahan,
-        "Offset": lambda x, y0: y0,
-        "LinBack": lambda x, m, b, low, high: b + m * (min(max(x, low), high) - low),
-        "ErfStep": lambda x, A, x0, s: A * mp.ncdf((x - x0) / s),
-        "AtanStep": lambda x, A, x0, W: A * mp.arg(mp.mpc(W, 2 * (x - x0))) / mp.pi + A / 2,
-        "PolyBack": lambda x, a, b, c, x0: a * (x - x0) + b * (x - x0) ** 2 + c * (x - x0) ** 3,
-        "ExpBack": lambda x, A, x0, k: A * mp.exp(-k * (x - x0)),
-    }
-    return forms[name]
-
-
 def bends(name: str, p: tuple[float, ...]) -> list[float]:
     """Where a function has a kink or changes fast."""
     if name == "LinBack":
@@ -159,18 +108,18 @@ def bends(name: str, p: tuple[float, ...]) -> list[float]:
     return [centre, *(centre + sign * width * k for k in (0.25, 1, 4, 12) for sign in (-1, 1))]
 
 
-def convolved(name: str, x: float, p: tuple[float, ...]) -> Any:
+def convolved(line: Callable[..., Any], name: str, x: float, p: tuple[float, ...]) -> Any:
+    """The integral of a line against the resolution, in exact arithmetic."""
     *own, R = (mp.mpf(value) for value in p)
     if name == "Voigt":  # a Gaussian convolved twice, at the height of the one convolved once
         A, x0, SD, W = own
         top = mp.re(_w(mp.mpc(0, W / 2) / (SD * mp.sqrt(2))))
         total = mp.sqrt(SD**2 + R**2)
         return A * SD / total * mp.re(_w(mp.mpc(x - x0, W / 2) / (total * mp.sqrt(2)))) / top
-    line = raw(name)
     low, high = x - 11 * R, x + 11 * R
     cuts = [x + R * k for k in range(-9, 10, 3)] + [mp.mpf(at) for at in bends(name, p)]
     cuts = sorted({low, high, *(at for at in cuts if low < at < high)})
-    return mp.quad(lambda at: line(at, *own) * mp.npdf(x - at, 0, R), cuts)
+    return mp.quad(lambda at: line(OPS[name], [at], own)[0] * mp.npdf(x - at, 0, R), cuts)
 
 
 def _w(z: Any) -> Any:
@@ -201,8 +150,8 @@ def test_value_is_the_convolution(name: str, sets: slice) -> None:
     """To twice the tolerance of the row, and one rounding of each parameter; the reference too."""
     op = OPS[f"{name}_resolution"]
     for params in SETS[name][sets]:
-        with mp.workdps(20):
-            exact = np.array([float(convolved(name, float(x), params)) for x in PLACES])
+        with exact_functions(20) as line:
+            exact = np.array([float(convolved(line, name, float(x), params)) for x in PLACES])
         column = np.array(params)[:, np.newaxis]
         found = {"reference": np.asarray(reference(op.name)(PLACES, *params))}
         for how, value, slopes in builds(op, PLACES, params):

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from support.graphs import WHOLE
 
 from pyspec.errors import PlanError
-from pyspec.ir import parse_graph, verify
+from pyspec.ir import EdgeKind, GraphEdge, parse_graph, verify
 
 LAST = "  %14 -> %15 ADDEND[2]\n"
 
 FREE = '  %16 = FREE_VECTOR "level" @16 {"axis": "time", "zero": [[1.0, 2.0]]}\n'
 
+#: A line that ends where it begins, and a resolution of the Offset.
+LINE = """\
+  %16 = COMPONENT_EVAL "line" @16 {"function_name": "LinBack", "package": "energy"}
+  %0 -> %16 PARAM_INPUT[0]
+  %0 -> %16 PARAM_INPUT[1]
+  %1 -> %16 PARAM_INPUT[2]
+  %1 -> %16 PARAM_INPUT[3]
+  %16 -> %15 ADDEND[3]
+"""
+BLUR = """\
+  %16 = CONVOLUTION "blur" @16 {"function_name": "resolution", "package": "resolution"}
+  %1 -> %16 PARAM_INPUT[0]
+  %16 -> %12 KERNEL_INPUT[0]
+"""
 #: What is replaced (nothing: a line is added), by what, and the node and the rule of the answer.
 BROKEN: list[tuple[str, str, str]] = [
     # numbers and names
@@ -77,6 +93,19 @@ BROKEN: list[tuple[str, str, str]] = [
     ("aux_weights = [0.5, 0.5]", "aux_weights = [1.0]", "axes: aux_weights are not one finite"),
     ("aux_weights = [0.5, 0.5]", "aux_weights = [0, NaN]", "axes: aux_weights are not one finite"),
     ("  aux = [0.0, 0.5]\n", "", "axes: aux_weights are not one finite number"),
+    ("energy = [1.0, 2.0, 3.0]", "energy = [3.0, 1.0, 2.0]",
+     "axes: energy does not rise, or fall, all the way: 1 and 2 at index 1"),
+    ("energy = [1.0, 2.0, 3.0]", "energy = [1.0, 3.0, 2.0]",
+     "axes: energy does not rise, or fall, all the way: 3 and 2 at index 1"),
+    ("energy = [1.0, 2.0, 3.0]", "energy = [2.0, 2.0]",
+     "axes: energy does not rise, or fall, all the way: 2 and 2 at index 0"),
+    ("time = [0.0, 1.0]", "time = [3.0, 2.0]", "axes: time does not rise all the way: 3 and 2 at"),
+    ("time = [0.0, 1.0]", "time = [2.0, 2.0]", "axes: time does not rise all the way: 2 and 2 at"),
+    ("aux = [0.0, 0.5]", "aux = [0.5, 0.5]", "axes: aux does not rise, or fall, all the way: 0.5"),
+    ("aux_weights = [0.5, 0.5]", "aux_weights = [-1, 2]", "axes: aux_weights are negative, or all"),
+    ("aux_weights = [0.5, 0.5]", "aux_weights = [0, 0]", "axes: aux_weights are negative, or all"),
+    ("ENERGY_TIME_2D", "TIME_1D", "axes: TIME_1D has no energy axis"),
+    ("  time = [0.0, 1.0]\n", "", "axes: ENERGY_TIME_2D needs time axis"),
     # cycles
     ("%1 -> %2 EXPR_REF[1]", "%2 -> %2 EXPR_REF[1]", "these nodes lie on or behind a cycle"),
     ("%1 -> %9 BASE_INPUT", "%9 -> %9 BASE_INPUT", "x0_sampled, Gauss_01, Gauss_01_average, total"),
@@ -104,7 +133,17 @@ BROKEN: list[tuple[str, str, str]] = [
     (LAST, LAST + "  %3 -> %4 TRACE_INPUT[1]\n", "law: 2 traces into a DYNAMICS_TRACE"),
     ("%3 -> %4 TRACE", "%8 -> %4 TRACE", "law: takes the trace of fall, a PROFILE_SAMPLE"),
     ("%5 -> %6 TRACE", "%3 -> %6 TRACE", "kernel: takes the trace of local, a SUBCYCLE_REMAP"),
+    # where a fit starts
+    ('"value": 2.0, "vary"', '"value": 9.5, "vary"', "A: starts at 9.5, outside of its bounds"),
+    ('"value": 2.0, "vary"', '"value": -1.0, "vary"', "A: starts at -1, outside of its bounds"),
+    ('"x0" @1 {"value": 2.0}', '"x0" @1 {"value": 0.0}', "kernel: SD = 0; gaussCONV needs SD > 0"),
+    (LAST, LAST + LINE, "line: xStop = 2; LinBack needs xStop > xStart"),
     # sums and results
+    ("  %13 -> %14 SPECTRUM_INPUT[0]\n", "", "Shirley: reads nothing; give it a spectrum"),
+    (LAST, LAST + "  %12 -> %11 ADDEND[1]\n", "Gauss_01_average: averages not exactly one"),
+    (LAST, LAST + '  %16 = SUM "other" @16\n  %13 -> %16 ADDEND[0]\n',
+     "graph: has not exactly one finished spectrum"),
+    (LAST, LAST + BLUR + "  %16 -> %12 KERNEL_INPUT[1]\n", "Offset: has two resolutions; give it"),
     ("  %0 -> %7 BASE_INPUT[0]\n", "", "A_moved: needs exactly one base"),
     (LAST, LAST + "  %1 -> %7 BASE_INPUT[1]\n", "A_moved: needs exactly one base"),
     ("  %6 -> %7 TRACE_INPUT[0]\n", "", "A_moved: has no trace"),
@@ -127,8 +166,15 @@ BROKEN: list[tuple[str, str, str]] = [
         ("%0 -> %12 PARAM_INPUT[0]\n", "%16 -> %12 PARAM_INPUT[0]\n" + FREE),
         ('{"arrays": {"time_n_sub": [0.0, 1.0]}', '{"cycle": [1.0, 2, 2]'),
         ('{"arrays": {"time_n_sub": [0.0, 1.0]}', '{"cycle": [1.0, 2, 1]'),
+        (LAST, LAST + BLUR),
+        ("energy = [1.0, 2.0, 3.0]", "energy = [3.0, 2.0, 1.0]"),
+        ("energy = [1.0, 2.0, 3.0]", "energy = [3.0]"),
+        ("aux = [0.0, 0.5]", "aux = [0.5, 0.0]"),
+        ("aux_weights = [0.5, 0.5]", "aux_weights = [0.0, 2.0]"),
+        ('"value": 2.0, "vary"', '"value": 9.0, "vary"'),
+        ('"value": 2.0, "vary": true, "bounds": [0.0, 9.0]', '"value": 2.0, "vary": true'),
+        ("[0.0, 9.0]", "[2.0, 2.0]"),
     ],
-    ids=["whole", "free", "last turn", "first turn"],
 )
 def test_whole_graphs_obey_all_rules(was: str, now: str) -> None:
     verify(parse_graph(WHOLE.replace(was, now, 1)))
@@ -144,6 +190,48 @@ def test_each_names_node_and_rule(was: str, now: str, answer: str) -> None:
     line = next(line for line in str(error.value).splitlines() if answer in line)
     assert ": " in line, "node and rule"
     assert "; " in line, "what to do"
+
+
+@pytest.mark.parametrize("number", [-1, 16])
+@pytest.mark.parametrize("is_source", [True, False])
+def test_edges_end_at_nodes(number: int, is_source: bool) -> None:
+    graph = parse_graph(WHOLE)
+    ends = (15, number) if is_source else (number, 0)
+    edge = GraphEdge(ends[0], EdgeKind.ADDEND, 3, ends[1])
+    with pytest.raises(PlanError, match=f"no node {number}; remove the edge"):
+        verify(replace(graph, edges=(*graph.edges, edge)))
+
+
+@pytest.mark.parametrize("was", ['"value": 2.0, "vary"', '"x0" @1 {"value": 2.0'])
+def test_a_model_is_evaluated_anywhere(was: str) -> None:
+    """Bounds and domains are those of a fit."""
+    broken = parse_graph(WHOLE.replace(was, was.replace("2.0", "-1.0"), 1))
+    with pytest.raises(PlanError, match=r"outside of its bounds|needs SD > 0"):
+        verify(broken)
+    verify(broken, given=False)
+
+
+TRACE = """\
+graph "" TIME_1D {
+  time = [0.0, 1.0]
+  %0 = OPT_PARAM "A" @0 {"value": 2.0, "vary": true}
+  %1 = DYNAMICS_TRACE "law" @1 {"function_name": "stepFun", "package": "time"}
+  %2 = PARAM_PLUS_TRACE "result" @2
+  %0 -> %1 PARAM_INPUT[0]
+  %0 -> %1 PARAM_INPUT[1]
+  %1 -> %2 TRACE_INPUT[0]
+"""
+
+
+@pytest.mark.parametrize("n_bases", [0, 1, 2])
+def test_a_trace_on_its_own_needs_no_base(n_bases: int) -> None:
+    bases = "".join(f"  %0 -> %2 BASE_INPUT[{k}]\n" for k in range(n_bases))
+    graph = parse_graph(TRACE + bases + "}\n")
+    if n_bases < 2:
+        verify(graph)
+        return
+    with pytest.raises(PlanError, match=r"graph \(unnamed\):\n  result: needs exactly one base"):
+        verify(graph)
 
 
 def test_laws_without_a_time_axis_and_spectra_without_energies() -> None:

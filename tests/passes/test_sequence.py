@@ -9,10 +9,10 @@ from support.graphs import node_ids
 from support.zoo import ZOO, make_model
 
 from pyspec.errors import PassError, PlanError
-from pyspec.executor import CompiledExecutor, InterpretedExecutor, make_plan
+from pyspec.executor import InterpretedExecutor, make_plan
 from pyspec.formula import op_of
 from pyspec.ir import NodeKind, build_graph, parse_graph, print_graph
-from pyspec.model import Model, load_model
+from pyspec.model import Model
 from pyspec.passes import PASSES, after, neutral, run
 from pyspec.passes.classify import rests
 from pyspec.plan import schedule_1d
@@ -127,17 +127,6 @@ def test_fold_computes_what_consists_of_numbers() -> None:
     )
 
 
-def test_fold_takes_a_number_with_its_sign_where_it_is_named() -> None:
-    text = 'm: {Gauss: {A: ["-3"], x0: ["2 * Gauss_01_A"], SD: ["x ** 0 * -Gauss_01_A"]}}\n'
-    model = load_model("parameters: {x: [1, True]}\n" + text, "m")
-    model.set_axes(energy=np.linspace(-9.0, 0.0, 7))
-    folded, _, notes = PASSES["fold"](build_graph(model), neutral(build_graph(model)))
-    assert "Gauss_01_x0: 2 * Gauss_01_A = -6.0" in notes
-    expected = -3.0 * np.exp(-(((np.linspace(-9.0, 0.0, 7) + 6.0) / 3.0) ** 2) / 2)
-    np.testing.assert_allclose(CompiledExecutor(make_plan(model)).run(None), expected, rtol=1e-14)
-    assert folded.nodes
-
-
 def test_drop_leaves_out_what_the_result_does_not_need() -> None:
     text, notes = before_and_after("drop", FOLDED)
     assert text == DROPPED
@@ -207,14 +196,6 @@ def test_a_folded_formula_means_what_it_meant(text: str) -> None:
     for value in (1.7, 0.3, 4.0):
         env = {"A": value}
         np.testing.assert_array_equal(after_it.formula.evaluate(env), node.formula.evaluate(env))
-
-
-def test_fold_does_not_touch_fixed_parameters() -> None:
-    model = energy_model(PEAK, PEAK.replace("[9, true]", '["2 * GLP_01_x0"]'), time=False)
-    plan = make_plan(model)
-    assert "GLP_01_x0" in plan.fixed_names
-    one, other = (CompiledExecutor(plan).run(None, {"GLP_01_x0": x}) for x in (84.0, 85.0))
-    assert not np.array_equal(one, other)
 
 
 def test_parameters_stay_where_only_a_quantity_needs_them() -> None:
@@ -402,15 +383,6 @@ def test_the_environment_chooses(
     _, _, report = run(build_graph(RICH["1d"]), "fold")
     left = [name for name in ran if name != "fold"]
     assert [step.name for step in report if step.ran] == ["expand", *left]
-
-
-def test_the_report_reads_as_text() -> None:
-    _, _, report = run(build_graph(RICH["1d"]), "fold")
-    text = "\n".join(str(step) for step in report)
-    assert text.startswith("expand: 19 nodes\nfold: left out\ndrop: ")
-    assert "share: 19 -> 18 nodes\n  GLP_02_A: is GLP_01_A\n" in text
-    assert "\n  GLP_01: depends on GLP_01_A\nseparable: " in text
-    assert text.endswith("\n  no product of energies and times: spectra are walked")
 
 
 def test_the_passes_after_one() -> None:

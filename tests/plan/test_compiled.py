@@ -83,13 +83,6 @@ def test_times_are_inputs_where_there_are_no_cycles(size: int) -> None:
     assert np.array_equal(found, numbers(model))
 
 
-@pytest.mark.parametrize("name", ZOO)
-def test_a_kept_plan_is_the_plan(name: str) -> None:
-    first, second = make_plan(make_model(name)), make_plan(make_model(name))
-    forget()
-    assert first == second == make_plan(make_model(name))
-
-
 def test_a_second_fit_builds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     model = energy_model(OFFSET, PEAK, moves={"GLP_01_A": DECAY})
     data = model.evaluate() + np.random.default_rng(0).normal(0, 0.01, (23, 21))

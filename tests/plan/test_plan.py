@@ -10,7 +10,6 @@ import pytest
 from support.zoo import ZOO, make_model
 
 from pyspec import components as c
-from pyspec._library import CONSTANTS
 from pyspec.errors import PlanError
 from pyspec.executor import CompiledExecutor, InterpretedExecutor, make_executor, make_plan
 from pyspec.functions.external import forget_function, register_function
@@ -38,36 +37,6 @@ from pyspec.plan import (
     schedule_2d,
 )
 from pyspec.plan.slots import assign_slots
-
-
-@pytest.mark.parametrize("name", ZOO)
-def test_rows_are_free_then_fixed_then_computed(name: str) -> None:
-    model = make_model(name)
-    plan = make_plan(model)
-    assert plan.opt_param_names == model.opt_param_names
-    assert plan.fixed_names == model.fixed_names
-    n_inputs = len(plan.opt_param_names) + len(plan.fixed_names)
-    assert plan.row_names[:n_inputs] == plan.opt_param_names + plan.fixed_names
-    assert not plan.row_moves[:n_inputs].any()
-
-
-@pytest.mark.parametrize("name", ZOO)
-def test_every_row_is_resolved_before_it_is_read(name: str) -> None:
-    plan = make_plan(make_model(name))
-    known = set(range(len(plan.opt_param_names) + len(plan.fixed_names)))
-    for kind, index in zip(plan.resolution_kinds, plan.resolution_indices, strict=True):
-        if kind == 0:
-            subs = slice(plan.dyn_group_indptr[index], plan.dyn_group_indptr[index + 1])
-            read = set(plan.dyn_sub_param_rows[subs].ravel().tolist()) - {-1}
-            read.add(int(plan.dyn_group_base_row[index]))
-            known_after = int(plan.dyn_group_target_row[index])
-        else:
-            code = plan.expr_code[plan.expr_indptr[index] : plan.expr_indptr[index + 1]]
-            read = {int(operand) for instruction, operand in code if instruction == 1}
-            known_after = int(plan.expr_target_rows[index])
-        assert read <= known
-        known.add(known_after)
-    assert set(plan.op_param_indices.tolist()) - {-1} <= known
 
 
 @pytest.mark.parametrize("name", ZOO)
@@ -143,18 +112,6 @@ def test_plan_is_immutable_picklable_hashable(name: str) -> None:
     assert hash(again) == hash(plan)
     with pytest.raises(ValueError, match="read-only"):
         plan.theta[0] = 0.0
-
-
-@pytest.mark.parametrize("name", ZOO)
-def test_packed_nodes_say_what_the_plan_says(name: str) -> None:
-    plan = make_plan(make_model(name))
-    packed = pack(plan)
-    nodes = packed.nodes()
-    components = nodes[nodes["step"] == CONSTANTS["STEP_COMPONENT"]]
-    np.testing.assert_array_equal(components["op"], plan.op_kinds)
-    assert (nodes["step"] == CONSTANTS["STEP_LAW"]).sum() == plan.dyn_sub_func_id.size
-    assert (nodes["step"] == CONSTANTS["STEP_EXPRESSION"]).sum() == plan.expr_target_rows.size
-    assert not packed.memory.flags.writeable
 
 
 @pytest.mark.parametrize(

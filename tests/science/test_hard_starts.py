@@ -3,9 +3,7 @@ whether it says so."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +13,6 @@ from bench.hard_starts import (
     Ending,
     Optimum,
     all_cases,
-    main,
     methods_at_hand,
     run_case,
     summary,
@@ -135,12 +132,3 @@ def test_a_parameter_without_any_effect_is_no_success(method: str) -> None:
         assert not ending.success
         for parameter in CASES[name].undetermined:
             assert parameter in ending.message
-
-
-def test_it_prints_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "hard.json"
-    assert main(["--case", "tau two decades", "--json", str(path)]) == 0
-    found = json.loads(path.read_text())
-    assert set(found["summary"]) == set(METHODS)
-    assert len(found["endings"]) == 3 * len(METHODS)
-    assert "3 of 3 optima" in capsys.readouterr().out

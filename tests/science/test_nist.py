@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from bench.nist import (
-    CAP,
-    OPTIONS,
     Outcome,
-    correct_digits,
     data_folder,
-    main,
     run_all,
     run_one,
     summary,
 )
-from bench.problems.nist_problems import PROBLEMS, ROUTES, StrdFile, read_strd
+from bench.problems.nist_problems import PROBLEMS, StrdFile, read_strd
 from pyspec.executor import make_executor
 from pyspec.fit.solve.methods import known_methods
 from pyspec.functions.external import CALLABLES, forget_function
@@ -62,13 +56,6 @@ def test_there_are_27(files: dict[str, StrdFile]) -> None:
         assert strd.starts.shape == (2, strd.certified.size)
         assert len(strd.y) == len(strd.predictors)
         assert (strd.errors > 0).all()
-
-
-def test_another_file_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "other.dat"
-    path.write_text("b1 = 1 2 3 4\n")
-    with pytest.raises(ValueError, match="no file of NIST"):
-        read_strd(path)
 
 
 @pytest.mark.parametrize("name", sorted(PROBLEMS))
@@ -136,46 +123,3 @@ def test_a_registered_function_costs_digits_of_the_errors_at_most(
     assert outcome.success
     assert outcome.digits >= 6
     assert outcome.error_digits >= 4
-
-
-def test_default_tolerances_of_minpack(files: dict[str, StrdFile]) -> None:
-    """What a user gets who gives none: fewer digits, not wrong ones."""
-    loose = dict.fromkeys(OPTIONS["leastsq"], 1.5e-8)
-    outcome = run_one(PROBLEMS["Chwirut2"], files["Chwirut2"], 2, "leastsq", **loose)
-    assert outcome.success
-    assert outcome.digits >= 4
-
-
-def test_digits() -> None:
-    certified = np.array([2.0, -4.0])
-    assert correct_digits([2.0, -4.0], certified) == CAP
-    assert correct_digits([2.0, -4.0004], certified) == pytest.approx(4.0)
-    assert correct_digits([2.0, 4.0], certified) == 0.0
-    assert correct_digits([2.0, None], certified) == 0.0
-
-
-def test_unknown_route(files: dict[str, StrdFile]) -> None:
-    with pytest.raises(ValueError, match="no route"):
-        PROBLEMS["Rat42"].build(files["Rat42"], None, ROUTES[0])
-
-
-def test_it_prints_and_writes(
-    folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    few = {name: PROBLEMS[name] for name in ("DanWood", "Lanczos1")}
-    monkeypatch.setattr("bench.nist.PROBLEMS", few)
-    path = tmp_path / "nist.json"
-    arguments = ["--method", "leastsq", "--data", str(folder), "--json", str(path)]
-    assert main(arguments) == 0
-    found = json.loads(path.read_text())
-    assert found["summary"]["fits"] == len(found["fits"]) == 4
-    assert found["fits"][2]["error_digits"] is None  # Lanczos1
-    assert f"{found['summary']['solved']} of 4 solved" in capsys.readouterr().out
-
-
-def test_without_the_data_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--data", str(tmp_path)]) == 0
-    assert "skipped: NIST's files are not at hand" in capsys.readouterr().out

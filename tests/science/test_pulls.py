@@ -5,26 +5,18 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bench.pulls import CASES, limits, main, run_case
+from bench.pulls import CASES, limits, run_case
 from bench.science import FreeOnset, TiedDoublet
-from pyspec.fit import fit_model
 from pyspec.fit.solve.methods import known_methods
-from pyspec.model import Measurement
 
 METHODS = [method for method in ("native", "leastsq") if method in known_methods()]
 BY_NAME = {case.name: case for case in CASES}
 FITS = 200
-
-
-def test_the_models() -> None:
-    assert len(BY_NAME) == len(CASES) >= 10
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -50,19 +42,6 @@ def test_wrong_errors_are_seen() -> None:
     assert (pulls.sds - 1 > sd_limit).any()
 
 
-def test_it_prints_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "pulls.json"
-    main(["--fits", "20", "--case", "two decays", "--method", "leastsq", "--json", str(path)])
-    found = json.loads(path.read_text())
-    assert found["fits"] == 20
-    assert list(found["models"]) == ["two decays"]
-    row = found["models"]["two decays"]
-    assert row["failed"] == 0
-    assert set(row["mean"]) == set(row["sd"])
-    assert len(row["sd"]) == 4
-    assert "leastsq, 20 fits each" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("samples", [0.5, 1.0, 2.0])
 def test_a_free_onset_is_unbiased(samples: float) -> None:
     """An onset between two samples, under an exact Gaussian response."""
@@ -83,15 +62,3 @@ def test_tau_of_a_tied_doublet(irf: str, moved: str) -> None:
     pulls = TiedDoublet(irf, moved).pulls(20)
     assert np.count_nonzero(np.abs(pulls) < 3) >= 19
     assert abs(np.mean(pulls)) < 3 / np.sqrt(20)
-
-
-@MOVED
-@IRF
-def test_a_follower_that_stands_still_would_show(irf: str, moved: str) -> None:
-    case = TiedDoublet(irf, moved)
-    measurement = Measurement(data=case.data(0))
-    follows = fit_model(case.start(), measurement)
-    assert follows.redchi == pytest.approx(case.noise**2, rel=0.1)
-    still = case.lines.replace('"GLP_01_x0 + 3.67"', "87.67, True")
-    still = still.replace('"3/4 * GLP_01_A"', "9.0, True")
-    assert fit_model(case.start(still), measurement).redchi > 4 * follows.redchi
