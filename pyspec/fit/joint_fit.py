@@ -102,7 +102,7 @@ def fit_joint(
         else:
             pool = make_pool(label, client, n_workers) if apart else None
             options_of_starts: Any = {"pool": pool, "progress": progress, "kind": JointResult}
-            joint = best_from_starts(problem, how, None, n_starts, seed, hold, **options_of_starts)
+            joint = best_from_starts(problem, how, None, n_starts, seed, **options_of_starts)
         assert isinstance(joint, JointResult)
         warn(joint.problem.label, joint._warned)
         joint._end(given_data, list(names) or [""] * len(pairs))

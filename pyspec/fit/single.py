@@ -152,7 +152,7 @@ def fit_model(
             result = result_of(run_fit(problem, how, reporter, seeds))
         else:
             pool = make_pool(own.name, client, n_workers) if apart else None
-            drawn = seeds, n_starts, seed, hold
+            drawn = seeds, n_starts, seed
             result = best_from_starts(problem, how, *drawn, pool=pool, progress=progress)
         if result._warned:
             warn(problem.label, result._warned)

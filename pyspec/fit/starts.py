@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from pyspec.calls import meant, whole
 from pyspec.errors import CallError, FitError, shortened
+from pyspec.fit.batch.fits import Status
 from pyspec.fit.ending import Start
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
@@ -191,25 +192,25 @@ def _anywhere(generator: np.random.Generator, low: float, high: float) -> float:
 
 
 @dataclass
-class Ended:
+class Ended(Status):
     """A fit from one start.
 
     Attributes
     ----------
     start : how it ended
     tolerance : how far a chi² may be from this one to be the same
-    interrupted : whether Ctrl-C ended it
     nfev : its evaluations
-    error : what it raised
+    status : as of many fits
     result : of the best so far; others are not kept
     """
 
     start: Start
     tolerance: float = math.nan
-    interrupted: bool = False
     nfev: int = 0
-    error: FitError | None = None
+    status: str = "converged"
     result: FitResult | None = field(default=None, repr=False)
+
+    plural, fit_type = "starts", ""
 
     def __getstate__(self) -> dict[str, Any]:
         """The problem of the result is where it goes."""
@@ -219,15 +220,16 @@ class Ended:
         return {**self.__dict__, "result": result}
 
     @classmethod
-    def of(cls, result: FitResult) -> Ended:
-        """Of a fit that came to an end."""
+    def of(cls, index: int, row: int, status: str, message: str, result: FitResult | None) -> Ended:
+        if result is None:
+            return cls(Start({}, {}, math.nan, False, message), status=status)
         values, names = result.values, result.free_names
         start = {name: result.start[name] for name in names}
         final = {name: values[name] for name in names}
-        ended = Start(start, final, result.chisqr, result.success, result.message)
+        ended = Start(start, final, result.chisqr, result.success, message)
         variance = result.redchi if result._scale_covar else 1.0
         own = cls.at(ended, variance, result.problem.data_square, result.nfev)
-        return replace(own, interrupted=result.interrupted)
+        return replace(own, status=status)
 
     @classmethod
     def at(cls, ended: Start, variance: float, data_square: float, nfev: int) -> Ended:
@@ -235,24 +237,19 @@ class Ended:
         rounding = max(ROUNDING * ended.chisqr, EXACT * data_square)
         return cls(ended, max(SAME * variance, rounding), nfev=nfev)
 
-    @classmethod
-    def failed(cls, values: Mapping[str, float], error: FitError) -> Ended:
-        """Of a fit that could not be made."""
-        return cls(Start(values, {}, math.nan, False, str(error)), error=error)
+    @property
+    def is_failed(self) -> bool:
+        """Whether it could not be made."""
+        return self.status == "failed"
 
     def is_better(self, other: Ended | None) -> bool:
         """Whether this is a better fit than an earlier one, or none. Of two with the same chi² the
         earlier one stays: the first start is the user's, whose order of equal parts is meant."""
-        if other is None or self.error is not None:
-            return self.error is None
+        if other is None or self.is_failed:
+            return not self.is_failed
         if abs(self.start.chisqr - other.start.chisqr) <= other.tolerance:
             return self.start.success and not other.start.success
         return self.start.chisqr < other.start.chisqr
-
-
-def first_error(ended: Sequence[Ended]) -> FitError:
-    """What the first start raised, where all of them failed."""
-    return next(fit.error for fit in ended if fit.error is not None)
 
 
 def with_starts(

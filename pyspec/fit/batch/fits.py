@@ -6,7 +6,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -26,14 +26,6 @@ def states_of(status: Iterable[str]) -> str:
     """How many fits ended how: "39 converged, 1 failed"."""
     counts = Counter(status)
     return ", ".join(f"{counts[state]} {state}" for state in STATUS if counts[state])
-
-
-class Ended(Protocol):
-    """What is kept of one fit."""
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether a signal ended it."""
 
 
 class Status(ABC):
@@ -67,7 +59,7 @@ class Status(ABC):
         return self
 
 
-Fit = TypeVar("Fit", bound=Ended)
+Fit = TypeVar("Fit", bound=Status)
 
 
 class Table(Sequence[Fit], ABC):

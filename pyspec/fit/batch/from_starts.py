@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from pyspec.errors import FitError
 from pyspec.fit.batch.batch import Batch, Made
 from pyspec.fit.batch.cases import Cases, Listed
+from pyspec.fit.batch.fits import Fit
+from pyspec.fit.batch.loop import fit_cases
 from pyspec.fit.batch.pools import Pool
 from pyspec.fit.batch.solved import Solved
 from pyspec.fit.ending import Start
@@ -20,7 +20,7 @@ from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import How
 from pyspec.fit.solve.stages import EndedInC, run_fit
-from pyspec.fit.starts import Ended, drawn_starts, first_error, with_starts
+from pyspec.fit.starts import Ended, drawn_starts, with_starts
 from pyspec.model import Measurement
 from pyspec.plan import CompiledModel
 
@@ -32,25 +32,19 @@ class Starts(Batch[Ended]):
 
     Attributes
     ----------
-    kind : what a fit returns
+    returns : what a fit returns
     progress : tells of each evaluation; then C makes none of the fits
     best : that of the fits that Python made
     """
 
     problem: FitProblem
-    kind: type[FitResult] = FitResult
+    returns: type[FitResult]
     progress: bool | Callback | None = None
     best: Ended | None = field(default=None, repr=False)
-
-    plural = "starts"
 
     @property
     def label(self) -> str:
         return self.problem.label
-
-    @property
-    def n_first(self) -> int:
-        return int(self.first == 0)
 
     def template(self) -> tuple[CompiledModel, Measurement, str] | None:
         problem = self.problem
@@ -58,7 +52,7 @@ class Starts(Batch[Ended]):
             return None
         return problem.compiled, problem.measurement, problem.backend
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**super().__getstate__(), "progress": None, "best": None}
 
     def is_empty(self, fits: Made[Ended]) -> bool:
@@ -69,14 +63,14 @@ class Starts(Batch[Ended]):
     ) -> tuple[FitProblem, Mapping[str, float]]:
         return self.problem, self.cases.values_of(number - self.first)
 
-    def fit(self, number: int) -> Ended:
-        problem, start = self.case(number)
-        try:
-            result = self._fit(problem, start)
-        except FitError as error:
-            return Ended.failed(start, error)
-        ended = Ended.of(result)
-        if ended.is_better(self.best):
+    def kept(
+        self, number: int, status: str, message: str, result: FitResult | None = None
+    ) -> Ended:
+        ended = super().kept(number, status, message, result)
+        if result is None:
+            values = self.cases.values_of(number - self.first)
+            ended.start = replace(ended.start, start=values)
+        elif ended.is_better(self.best):
             if self.best is not None:
                 self.best.result = None
             self.best, ended.result = ended, result
@@ -91,21 +85,47 @@ class Starts(Batch[Ended]):
         reporter = self.stopper
         if self.progress not in (None, False):
             reporter = make_progress(self.progress, self.label)
-        return result_of(run_fit(problem, self.how, reporter, start, ended), self.kind)
+        return result_of(run_fit(problem, self.how, reporter, start, ended), self.returns)
 
-    def kept(self, number: int, status: str, message: str, result: FitResult | None) -> Ended:
-        return Ended.failed(self.cases.values_of(number - self.first), FitError(message))
-
-    def made(self, number: int, solved: Solved, place: int) -> Ended:
-        own = solved.fitted[place]
+    def made(self, number: int, solved: Solved) -> Ended:
+        own = solved.fitted[number]
         start, values = (
-            dict(zip(solved.names, row[place].tolist(), strict=True))
+            dict(zip(solved.names, row[number].tolist(), strict=True))
             for row in (solved.start, solved.theta)
         )
-        chisqr, success = float(own["chisqr"]), not solved.is_lost[place]
-        ended = Start(start, values, chisqr, success, self.message_of(number, solved, place))
-        variance = chisqr / int(solved.n_free[place]) if solved.is_scaled else 1.0
+        chisqr, success = float(own["chisqr"]), not solved.is_lost[number]
+        ended = Start(start, values, chisqr, success, self.message_of(number, solved))
+        variance = chisqr / int(solved.n_free[number]) if solved.is_scaled else 1.0
         return Ended.at(ended, variance, self.problem.data_square, int(own["nfev"]))
+
+
+@dataclass(kw_only=True)
+class BestOfStarts(Batch[Fit]):
+    """Fits of one model, each of which is the best of several.
+
+    Attributes
+    ----------
+    n_starts, start_seeds : starts of each fit, and the seed of its random ones: the same ones
+        wherever it is fitted
+    """
+
+    n_starts: int
+    start_seeds: Sequence[int]
+
+    def template(self) -> None:
+        return None
+
+    def result(self, number: int) -> FitResult:
+        problem, start = self.case(number)
+        drawn = self.n_starts, self.start_seeds[number]
+        return self.named(best_from_starts(problem, self.how, start, *drawn, hold=self.hold))
+
+
+def each_from_starts(batch: Batch[Fit], n_starts: int, start_seeds: Sequence[int]) -> Batch[Fit]:
+    """The batch, each of whose fits has so many starts."""
+    if n_starts == 1:
+        return batch
+    return BestOfStarts(**vars(batch), n_starts=n_starts, start_seeds=start_seeds)
 
 
 def best_from_starts(
@@ -114,30 +134,33 @@ def best_from_starts(
     seeds: Mapping[str, float] | None,
     n_starts: int,
     seed: int,
-    hold: Hold,
     *,
     pool: Pool | None = None,
     progress: bool | Callback | None = None,
     kind: type[FitResult] = FitResult,
-    stop: Any = None,
+    hold: Hold | None = None,
 ) -> FitResult:
     """The fit of the lowest chi² from `n_starts` starts, by the workers of a pool or in turn here;
-    its `starts` lists all of them, and its findings say where they disagree.
+    its `starts` lists all of them, and its findings say where they disagree. `hold` as of a batch.
 
     Ctrl-C, or a cluster that is gone, ends them with the best so far. Raises what the first start
     raised if all of them fail.
     """
     starts = list(drawn_starts(problem, seeds, n_starts, seed))
-    measured = Listed(file.measurement for file in problem.files[:1])
     batch = Starts(
-        cases=Cases(measured, starts),
+        cases=Cases(Listed(file.measurement for file in problem.files[:1]), starts),
         how=how,
-        stop=stop,
+        model=problem.model,
+        like=problem.measurement,
+        backend=problem.backend,
+        kind=Ended,
+        n_first=1,
+        hold=hold,
         problem=problem,
-        kind=kind,
+        returns=kind,
         progress=progress if pool is None else None,
     )
-    fits = Made(batch, n_starts)
+    fits = Made(batch)
     reporter = Silent() if pool is None else make_progress(progress, batch.label)
     nfev, low = 0, math.inf
 
@@ -146,11 +169,11 @@ def best_from_starts(
         for k in numbers if pool is not None else ():
             fit = fits[k]
             nfev += fit.nfev
-            low = min(low, fit.start.chisqr) if fit.error is None else low
+            low = low if fit.is_failed else min(low, fit.start.chisqr)
             reporter.update(nfev, fit.start.chisqr, low)
 
     try:
-        interrupted, gone = batch.make_all(fits, pool, hold, tell)
+        interrupted, gone = fit_cases(fits, pool, tell)
     finally:
         reporter.close()
     made, best = fits.made, -1
@@ -159,10 +182,10 @@ def best_from_starts(
         if (fit.result is not None or not interrupted) and fit.is_better(ended.get(best)):
             best = k
     if best < 0:
-        raise first_error([*ended.values()])
+        return batch.result(min(ended))  # which raises again what it raised
     result = ended[best].result
     if result is None:  # C made it, or another one is as good within rounding
-        result = batch._fit(problem, starts[best])
+        result = batch.result(best)
     result._problem = problem
     if gone:
         kept = f"{len(ended)} of {n_starts} starts had ended, their best point is kept"

@@ -119,10 +119,11 @@ class InC:
             return None
 
     def run(
-        self, first: int, check: Callable[[], None], each: bool, n_threads: int | None
+        self, n_first: int, check: Callable[[], None], each: bool, n_threads: int | None
     ) -> Iterator[tuple[int, Bools]]:
-        """(place of the first, which of them C made) for consecutive cases from `first` on, as they
-        end. With `each`, a case begins only after the previous one was reported."""
+        """(place of the first, which of them C made) for consecutive cases, as they end. C makes
+        none of the `n_first` first ones. With `each`, a case begins only after the previous one was
+        reported."""
         n = len(self.cases)
         size = self.like.data.nbytes if self.like.data is not None else 1
         most = max(1, min(MOST_CASES, MOST_BYTES // size))
@@ -137,17 +138,23 @@ class InC:
                 team = Team(n_threads, 0, 2, 1)
                 stack.enter_context(at_work(team))
             slots = _Slots(self, n_threads)
-            for begin in range(first, n, most):
-                places = range(begin, min(begin + most, n))
-                yield from self._block(places, slots, team, check, each)
+            for begin in range(0, n, most):
+                able = np.arange(begin, min(begin + most, n)) >= n_first
+                yield from self._block(begin, able, slots, team, check, each)
 
     def _block(
-        self, places: range, slots: _Slots, team: Team | None, check: Callable[[], None], each: bool
+        self,
+        begin: int,
+        able: Bools,
+        slots: _Slots,
+        team: Team | None,
+        check: Callable[[], None],
+        each: bool,
     ) -> Iterator[tuple[int, Bools]]:
-        solved, begin = self.solved, places[0]
+        solved, places = self.solved, range(begin, begin + len(able))
         own = slice(begin, begin + len(places))
         arrays, alike = self.cases.arrays(places, self.like, slots.n_threads)
-        able = alike & self._starts(places) & self._is_read(arrays)
+        able = able & alike & self._starts(places) & self._is_read(arrays)
         if (checksums := self.cases.measured.checksums(places)) is not None:
             solved.checksums[own] = checksums
         many = self._many(arrays, places, slots)

@@ -200,15 +200,13 @@ def as_agreed(terms: Agreement, function: Callable[..., Found], *args: Any) -> F
     return function(*args)
 
 
-def run_tasks(
-    pool: Pool, calls: Iterable[Call], hold: Hold, stop: Any = None, n_tries: int = 1
-) -> Iterator[Outcome]:
+def run_tasks(pool: Pool, calls: Iterable[Call], hold: Hold, n_tries: int = 1) -> Iterator[Outcome]:
     """Runs calls by the workers of a pool; each begins when there is room for it. Yields its
     number, what it returned, and None. A call that failed `n_tries` times has the reason instead,
     :class:`LostError` if its worker was lost.
 
-    Raises :class:`GoneError` if a cluster is gone, and KeyboardInterrupt at a signal, which sets
-    `stop`. Calls that had ended by then are handed over first.
+    Raises :class:`GoneError` if a cluster is gone, and KeyboardInterrupt at a signal. Calls that
+    had ended by then are handed over first.
     """
     new = ((k, call, 1) for k, call in enumerate(calls))
     again: list[tuple[int, Call, int]] = []
@@ -245,8 +243,6 @@ def run_tasks(
                 else:
                     yield k, None, LostError(one_line(why)) if pool.is_lost(why) else why
     except KeyboardInterrupt:
-        if stop is not None:
-            stop.set()
         pool.close()
         for future, (k, _, _) in pending.items():
             if future.done() and not future.cancelled() and future.exception() is None:

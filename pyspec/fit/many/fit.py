@@ -12,8 +12,10 @@ import numpy.typing as npt
 from pyspec.calls import answered, one_of, whole
 from pyspec.errors import CallError, FitError
 from pyspec.executor import backend_name, make_executor
+from pyspec.fit.batch.batch import Batch
 from pyspec.fit.batch.cases import Cases, Listed
-from pyspec.fit.batch.of_model import ModelBatch
+from pyspec.fit.batch.from_starts import each_from_starts
+from pyspec.fit.batch.loop import fit_batch
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.many.drawn import Drawn
 from pyspec.fit.many.results import ManyFits, OneFit
@@ -100,16 +102,15 @@ def fit_many(
     n_starts, seed = check_starts(n_starts, seed)
     chosen = "compiled" if backend is None else backend_name(backend)
     cases, compiled = Cases(Listed(listed), starts), compile_model(model)
-    batch = ModelBatch(
+    batch = Batch(
         cases=cases,
         how=how,
         model=compiled.model,
         like=listed[0],
         backend=chosen,
         kind=OneFit,
-        n_starts=n_starts,
-        start_seeds=range(seed, seed + len(cases)),
     )
+    batch = each_from_starts(batch, n_starts, range(seed, seed + len(cases)))
     batch.compiled = compiled
     return _run(batch, progress, client, n_workers)
 
@@ -211,7 +212,7 @@ def bootstrap(
     settings = {key: value for key, value in result.settings.items() if key not in alone}
     methods, covar = tuple(settings.pop("methods")), settings.pop("scale_covar")
     how = How(methods, settings, scale_covar=covar)
-    batch = ModelBatch(
+    batch = Batch(
         cases=Cases(drawn, [best]),
         how=how,
         model=problem.model,
@@ -235,7 +236,7 @@ def _as_noise(residuals: Array, n_free: int) -> Array:
 
 
 def _run(
-    batch: ModelBatch[OneFit],
+    batch: Batch[OneFit],
     progress: Any,
     client: Any,
     n_workers: int | None,
@@ -251,5 +252,5 @@ def _run(
         make_executor(batch.model, None, batch.backend)  # what is wrong with it is so in each fit
     begin = time.perf_counter()
     with Hold() as hold:
-        fits, interrupted = batch.run(hold, progress, client, n_workers)
+        fits, interrupted = fit_batch(batch, progress, client, n_workers)
         return hold.mark(ManyFits(fits, batch, time.perf_counter() - begin, interrupted))

@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from pyspec.calls import row_of
 from pyspec.errors import FitError
-from pyspec.fit.batch.batch import Made
+from pyspec.fit.batch.batch import Batch, Made
 from pyspec.fit.batch.fits import Fits, Status
-from pyspec.fit.batch.of_model import ModelBatch
 from pyspec.fit.bounds import at_bound
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.results.table import columns_of, format_value, need_pandas, text_table
@@ -68,8 +67,10 @@ class ManyFits(Fits[OneFit]):
     model_name, backend, seconds, interrupted : what was fitted, and how it ran
     """
 
+    fits: Made[OneFit]
+
     def __init__(
-        self, fits: Made[OneFit], batch: ModelBatch[OneFit], seconds: float, interrupted: bool
+        self, fits: Made[OneFit], batch: Batch[OneFit], seconds: float, interrupted: bool
     ) -> None:
         self.fits = fits
         self._batch = batch
@@ -81,12 +82,12 @@ class ManyFits(Fits[OneFit]):
         self.seconds, self.interrupted = seconds, interrupted
 
     def result(self, index: int) -> FitResult:
-        """The FitResult of one fit, which is repeated for it.
+        """The FitResult of one fit. A fit that C did not make is repeated for it.
 
         Raises what that fit raised, :class:`DataError` for an index that is not there.
         """
         k = row_of("index", index, len(self), "a fit")
-        return self._batch.result(k)
+        return self.fits.result(k)
 
     @property
     def nfev(self) -> npt.NDArray[np.int64]:

@@ -11,8 +11,10 @@ import numpy.typing as npt
 
 from pyspec.calls import answered, one_of, real
 from pyspec.errors import FitError
+from pyspec.fit.batch.batch import Batch
 from pyspec.fit.batch.cases import Cases, Rows
-from pyspec.fit.batch.of_model import ModelBatch
+from pyspec.fit.batch.from_starts import each_from_starts
+from pyspec.fit.batch.loop import fit_batch
 from pyspec.fit.batch.pools import check_workers
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import MethodOptions, need_pair
@@ -111,22 +113,21 @@ def fit_slices(
     first = make_problem(compiled, row_of(series, rows[0]), backend)
     first.start()  # what is wrong with the model is wrong in every slice
     n_starts, start_seeds = _start_seeds(model.name, n_starts, seed, len(rows))
-    batch = ModelBatch(
+    batch = Batch(
         cases=Cases(Rows(series), [dict(start) for start in starts] or [{}]),
         how=how,
         model=model,
         like=first.measurement,
         backend=first.backend,
         kind=SliceFit,
-        n_starts=n_starts,
-        start_seeds=start_seeds,
         row=rows[0],
     )
+    batch = each_from_starts(batch, n_starts, start_seeds)
     batch.compiled = compiled
     data_checksum = checksum_of(series)
     begin = time.perf_counter()
     with Hold() as hold:
-        fits, interrupted = batch.run(hold, progress, client, n_workers, workers)
+        fits, interrupted = fit_batch(batch, progress, client, n_workers, workers)
         seconds = time.perf_counter() - begin
         return hold.mark(
             SliceResults(

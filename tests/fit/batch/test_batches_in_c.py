@@ -295,7 +295,8 @@ def test_draws_of_a_bootstrap_are_fits_of_their_own() -> None:
     drawn = bootstrap(result, 6, seed=3)
     assert made(drawn).all()
     for k, one in enumerate(drawn):
-        again = drawn.result(k)
+        again = drawn.fits.batch.result(k)
+        assert dict(drawn.result(k).values) == dict(one.values)
         for name, error in again.stderr.items():
             assert one.values[name] == pytest.approx(again.values[name], abs=1e-7 * (error or 0))
             assert one.stderr[name] == (error and pytest.approx(error, 1e-6))

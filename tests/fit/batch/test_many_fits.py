@@ -143,7 +143,7 @@ def test_fits_of_workers_that_are_lost_are_made_here(monkeypatch: pytest.MonkeyP
         for k, (function, args) in enumerate(calls):
             yield (k, None, LostError("no")) if k == 1 else (k, function(*args), None)
 
-    monkeypatch.setattr("pyspec.fit.batch.batch.run_tasks", lose)
+    monkeypatch.setattr("pyspec.fit.batch.loop.run_tasks", lose)
     with pytest.warns(UserWarning, match="worker processes ended early, 1 fits are fitted here"):
         assert list(fit_many(model, [measured] * 5, n_workers=2)) == list(fits)
     with pytest.warns(UserWarning, match="1 starts are fitted here; a script that starts workers"):

@@ -179,7 +179,7 @@ def test_which_of_two_is_better() -> None:
     assert not failed.is_better(first)
     assert first.is_better(failed)
     assert ended(9.9, success=False).is_better(first)
-    assert not Ended.failed({}, FitError("no")).is_better(first)
+    assert not Ended.of(1, 1, "failed", "no", None).is_better(first)
 
 
 @pytest.mark.parametrize("workers", ["processes", "threads"])

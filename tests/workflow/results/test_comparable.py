@@ -131,7 +131,7 @@ def without(slices: SliceResults, lost: Iterable[int]) -> SliceResults:
     """Slices some of which failed."""
     found = copy.copy(slices)
     assert isinstance(slices.fits, Made)
-    found.fits = fits = Made(slices.fits.batch, len(slices))
+    found.fits = fits = Made(slices.fits.batch)
     fits.others = {one.index: one for one in slices}
     fits.others |= {k: SliceFit(k, slices[k].row, "failed", "", None) for k in lost}
     return found
