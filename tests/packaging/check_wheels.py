@@ -70,7 +70,7 @@ FUZZ = ("fuzz", "fuzz_sums", "fuzz_linear")
 #: Those of random plans, with the arguments of CMakeLists.txt.
 RANDOM = {
     "fuzz_amplitudes": Program(("fuzz_amplitudes", "fuzz_linear"), ("2000", "1")),
-    "fuzz_batches": Program(("fuzz_batches",), ("50", "1")),
+    "fuzz_batches": Program(("fuzz_batches",), ("500", "1")),
     "fuzz_1": Program(FUZZ, ("3000", "1")),
     "fuzz_2": Program(FUZZ, ("3000", "2")),
 }

@@ -1,62 +1,159 @@
-/* fuzz_batches.c: random batches of fits side by side, beside fits of their cases alone, and in two groups in the
- * opposite order: fuzz_batches 1000 1 makes 1000 from seed 1 on. */
+/* fuzz_batches.c: random batches of fits side by side are compared with fits of some of their cases in two groups, and
+ * with fits of each case alone: fuzz_batches 1000 1 makes 1000 from seed 1 on. OF_A_KIND seeds in turn share a plan, a
+ * number of points and memories. */
 #include "solver/batches.h"
 
 /* Over so many evaluations a fit creeps along a valley, where rounding decides when it ends. */
-enum { CREEPS = 60, MOST_CASES = 16 };
+enum { CREEPS = 60, MOST_CASES = 16, OF_A_KIND = 8 };
 
-/* The first cases of a batch. */
-static batch *begin_some(int n, int dress, int n_groups, int is_beside)
+/* Shares of kinds: of many points, with baseline kernels, and with a plan that has all nodes. And a share of batches:
+ * counts so large that all starts are far. */
+static const double LONG = 1.0 / 32.0, PLAIN = 1.0 / 16.0, WHOLE = 1.0 / 8.0, FAR = 1.0 / 64.0;
+
+/* What has been drawn, and what fits came to. */
+typedef struct tally {
+    long long n_cases, n_other, n_beside, n_alone;
+    long long dresses[N_DRESSES], sets[N_ISA], nodes[N_NODES], sizes[3], ends[PYSPEC_END_SLOW + 1], flags[7];
+} tally;
+
+/* A number from 0 to n - 1. */
+static int draw_below(uint64_t *state, int n)
 {
-    batch *b = begin_batch(dress, n_groups, is_beside, 0);
-    b->many.n_cases = n;
-    return b;
+    return (int)((draw(state) + 0.5) * n);
 }
 
-static int creeps(const batch *b, int k)
+static int has_chance(uint64_t *state, double share)
 {
-    return b->fitted[k].nfev > CREEPS;
+    return draw(state) + 0.5 < share;
 }
 
-/* Each ends as it does alone, and to the same bits in other groups. Returns how many creep and end elsewhere. */
-static int fit_random_batch(uint64_t seed, int *n_cases)
+/* The first numbers of neighbouring seeds are alike. */
+static uint64_t begin_draws(uint64_t seed)
 {
-    uint64_t state = drawn_from = seed * 2654435761u;
+    uint64_t state = seed * 2654435761u;
     draw(&state);
-    const int dress = (int)((draw(&state) + 0.5) * N_DRESSES);
-    const int64_t budget = 1 + (int64_t)((draw(&state) + 0.5) * 40.0);
-    const int n = *n_cases = 1 + (int)((draw(&state) + 0.5) * MOST_CASES);
-    batch *b = begin_some(n, dress, 1, 1), *alone = begin_some(n, dress, 1, 0);
-    batch *apart = begin_some(n, dress, MOST_GROUPS, 1);
-    int n_other = 0;
-    CHECK_INT(pyspec_fit_many(&b->many, NULL, 1 << 20), PYSPEC_FIT_DONE);
-    CHECK_INT(pyspec_fit_many(&alone->many, NULL, 1 << 20), PYSPEC_FIT_DONE);
-    while (pyspec_fit_many(&apart->many, NULL, budget) == PYSPEC_FIT_AGAIN)
+    draw(&state);
+    return state;
+}
+
+/* Draws a kind of batches: the instruction set, the points, the nodes. Returns the dress. */
+static int draw_kind(uint64_t seed)
+{
+    static const int without[] = {0, NODE_SPREAD, NODE_VOIGT};
+    uint64_t state = begin_draws(seed);
+    const int dress = draw_below(&state, N_DRESSES), is_long = has_chance(&state, LONG);
+    test_isa = has_chance(&state, PLAIN) ? 0 : N_ISA - 1;
+    while (!pyspec_isa_supported(test_isa))
+        test_isa--;
+    drawn.n_x = is_long ? N_X - draw_below(&state, 64) : 24 + draw_below(&state, 24);
+    drawn.without = without[draw_below(&state, 3)];
+    drawn.without |= has_chance(&state, 0.5) ? NODE_LINE : 0;
+    drawn.without |= has_chance(&state, 0.5) ? NODE_CONSTANT : 0;
+    if (has_chance(&state, WHOLE))
+        drawn.without = 0;
+    return dress;
+}
+
+/* Draws the cases of a batch. */
+static void draw_batch(batch *b, int dress, uint64_t *state)
+{
+    drawn.from = *state;
+    drawn.n_cases = 1 + draw_below(state, MOST_CASES);
+    const int is_far = has_chance(state, FAR);
+    drawn.counts = is_far ? 20.0 : 1.0;
+    drawn.heights = is_far ? 1.0 : 12.0;
+    draw_cases(b->c, dress, 0.1);
+    draw_starts(b);
+}
+
+/* Fits cases anew, in so many groups or, of none, alone. */
+static void fit(batch *b, int first, int end, int n_groups, int64_t budget)
+{
+    double *const beside = b->many.beside;
+    const size_t n = (size_t)(end - first);
+    memset(b->found.fitted + first, 0, n * sizeof *b->found.fitted);
+    memset(b->found.numbers + first, 0, n * sizeof *b->found.numbers);
+    b->many.next = b->many.n_done = first;
+    b->many.n_cases = end;
+    b->many.n_slots = n_groups ? n_groups * L : 1;
+    b->many.beside = n_groups ? beside : NULL;
+    while (pyspec_fit_many(&b->many, NULL, budget) == PYSPEC_FIT_AGAIN)
         continue;
-    CHECK(same_cases(apart, b, 0));
+    CHECK_INT(b->many.n_done, end);
+    b->many.beside = beside;
+}
+
+static int creeps(const results *found, int k)
+{
+    return found->fitted[k].nfev > CREEPS;
+}
+
+/* Each ends as it does alone, and to the same bits in other company. */
+static void fit_random_batch(batch *b, int dress, uint64_t seed, tally *all)
+{
+    uint64_t state = begin_draws(seed);
+    draw_batch(b, dress, &state);
+    const int n = drawn.n_cases, first = draw_below(&state, n), end = first + 1 + draw_below(&state, n - first);
+    const int64_t budget = 1 + draw_below(&state, 40);
+    b->many.n_beside = b->many.n_alone = 0;
+    fit(b, 0, n, 1, 1 << 20);
+    const results beside = b->found;
+    all->n_beside += b->many.n_beside;
+    all->n_alone += b->many.n_alone;
+    fit(b, first, end, MOST_GROUPS, budget);
+    CHECK(same_cases(&b->found, &beside, 0));
+    fit(b, 0, n, 0, 1 << 20);
     for (int k = 0; k < n; k++) {
-        const int differs = !ends_alike(b, alone, k);
-        n_other += differs;
-        const int as_alone = !differs || (creeps(b, k) && creeps(alone, k));
+        const int differs = !ends_alike(&beside, &b->found, k);
+        const int as_alone = !differs || (creeps(&beside, k) && creeps(&b->found, k));
         CHECK(as_alone);
         if (!as_alone)
             printf("seed %llu, case %d\n", (unsigned long long)seed, k);
+        all->n_other += differs;
+        all->ends[beside.fitted[k].end]++;
+        for (int i = 0; i < 7; i++)
+            all->flags[i] += beside.fitted[k].flags >> i & 1;
     }
-    end_batch(b);
-    end_batch(alone);
-    end_batch(apart);
-    return n_other;
+    all->n_cases += n;
+    all->dresses[dress]++;
+    all->sets[test_isa]++;
+    all->sizes[drawn.n_x < 36 ? 0 : drawn.n_x < 48 ? 1 : 2]++;
+    for (int i = 0; i < N_NODES; i++)
+        all->nodes[i] += has(1 << i);
+}
+
+static void print_counts(const char *what, const long long *counts, int n)
+{
+    printf("%s", what);
+    for (int k = 0; k < n; k++)
+        printf(" %lld", counts[k]);
+    printf("\n");
 }
 
 int main(int argc, char **argv)
 {
     const long long n = argc > 1 ? atoll(argv[1]) : 100, first = argc > 2 ? atoll(argv[2]) : 1;
-    long long n_all = 0, n_other = 0;
-    for (long long k = 0; k < n; k++) {
-        int n_cases;
-        n_other += fit_random_batch((uint64_t)(first + k), &n_cases);
-        n_all += n_cases;
+    tally all = {0};
+    batch *b = NULL;
+    int dress = 0;
+    for (long long k = first; k < first + n; k++) {
+        if (!b) {
+            dress = draw_kind((uint64_t)(k / OF_A_KIND));
+            b = begin_batch(dress, MOST_GROUPS, 1, 0);
+        }
+        fit_random_batch(b, dress, (uint64_t)k, &all);
+        if ((k + 1) % OF_A_KIND == 0 || k + 1 == first + n) {
+            end_batch(b);
+            b = NULL;
+        }
     }
-    printf("%lld batches: of %lld cases %lld creep, and end elsewhere than alone\n", n, n_all, n_other);
+    printf("%lld batches: of %lld cases %lld creep, and end elsewhere than alone\n", n, all.n_cases, all.n_other);
+    printf("%lld answers side by side, %lld alone\n", all.n_beside, all.n_alone);
+    print_counts("dresses", all.dresses, N_DRESSES);
+    print_counts("instruction sets", all.sets, N_ISA);
+    print_counts("with spread, Voigt, line, constant", all.nodes, N_NODES);
+    print_counts("below 36 points, below 48, more", all.sizes, 3);
+    print_counts("ends", all.ends, PYSPEC_END_SLOW + 1);
+    print_counts("flags", all.flags, 7);
     return REPORT;
 }

@@ -18,13 +18,28 @@ enum { STORE = PYSPEC_FLAG_STORE, STATIC = PYSPEC_FLAG_STATIC, COMPONENT = PYSPE
 /* A, x0, SD, y0, p, m, w. */
 static const double truth[N] = {2.0, 3.03, 0.72, 1.3, 0.02, 0.4, 1.6};
 
-/* What random cases are drawn from. */
-static uint64_t drawn_from = 0;
+/* Nodes that a plan can be without. The data still determine every parameter, unless both of the first two go. */
+enum { NODE_SPREAD = 1, NODE_VOIGT = 2, NODE_LINE = 4, NODE_CONSTANT = 8, N_NODES = 4 };
+
+/* What cases are drawn from: how many, of how many points, for a plan without some nodes. Counts are `counts` times a
+ * spectrum whose heights are `heights` times those of the truth. */
+typedef struct draws {
+    uint64_t from;
+    int n_cases, n_x, without;
+    double counts, heights;
+} draws;
+
+static draws drawn = {0, N_CASES, N_X, 0, 20.0, 1.0};
 
 static inline double draw(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (double)(*state >> 11) / 9007199254740992.0 - 0.5;
+}
+
+static inline int has(int node)
+{
+    return !(drawn.without & node);
 }
 
 /* Tied lines and one of a width 1 / w, one whose place is spread over auxiliary points, one that stands still, a
@@ -42,17 +57,23 @@ static inline pyspec_plan *make_plan(void)
     add_expression(&b, 0, 9, 3, place);
     add_expression(&b, 0, 10, 3, height);
     add_expression(&b, 0, 11, 3, width);
-    add_call(&b, PYSPEC_STEP_PROFILE, OP_pExpDecay, STORE, first, 2, profile);
-    add_step(&b, PYSPEC_STEP_BASE, 0, 1, first);
+    if (has(NODE_SPREAD)) {
+        add_call(&b, PYSPEC_STEP_PROFILE, OP_pExpDecay, STORE, first, 2, profile);
+        add_step(&b, PYSPEC_STEP_BASE, 0, 1, first);
+    }
     add_call(&b, COMPONENT, OP_Offset, STORE | STATIC, 1, 1, offset);
     add_call(&b, COMPONENT, OP_Gauss, STATIC, 1, 3, gauss);
     add_call(&b, COMPONENT, OP_GLP, STATIC, 1, 4, tied);
-    add_call(&b, COMPONENT, OP_Voigt, STATIC, 1, 4, voigt);
-    add_call(&b, COMPONENT, OP_Gauss, STATIC, 1, 3, constant);
-    add_call(&b, COMPONENT, OP_Gauss, 0, 1, 3, spread);
+    if (has(NODE_VOIGT))
+        add_call(&b, COMPONENT, OP_Voigt, STATIC, 1, 4, voigt);
+    if (has(NODE_CONSTANT))
+        add_call(&b, COMPONENT, OP_Gauss, STATIC, 1, 3, constant);
+    if (has(NODE_SPREAD))
+        add_call(&b, COMPONENT, OP_Gauss, 0, 1, 3, spread);
     add_call(&b, COMPONENT, OP_Shirley, STORE, 0, 1, shirley)->source = 1;
     add_step(&b, PYSPEC_STEP_ADD, 0, 1, 0);
-    add_call(&b, COMPONENT, OP_LinBack, STATIC, 0, 4, line);
+    if (has(NODE_LINE))
+        add_call(&b, COMPONENT, OP_LinBack, STATIC, 0, 4, line);
     add_dependencies(&b);
     return finish(&b);
 }
@@ -65,45 +86,62 @@ typedef struct cases {
     uint8_t keep[N_CASES][N_X];
 } cases;
 
-static inline cases *begin_cases(int dress, double noise)
+static inline void draw_cases(cases *c, int dress, double noise)
 {
-    cases *c = calloc(1, sizeof *c);
-    uint64_t state = 3 + drawn_from;
-    if (!c)
-        abort();
-    c->plan = make_plan();
-    make_grid(&c->g, c->plan, 1, N_X);
+    uint64_t state = 3 + drawn.from;
     pyspec_problem *q = &c->g.problem;
-    for (int k = 0; k < N_CASES; k++) {
-        int status;
+    pyspec_call call = make_call(c->plan, q, NULL, 0);
+    double clean[N_X];
+    call.out = clean;
+    call.n_out = drawn.n_x;
+    q->x_begin = 0;
+    q->x_end = drawn.n_x;
+    for (int k = 0; k < drawn.n_cases; k++) {
         for (int j = 0; j < N; j++)
             c->theta[k][j] = truth[j] * (1.0 + 0.1 * draw(&state));
+        for (int j = 0; dress & DRESS_POISSON && j < 4; j += 3)
+            c->theta[k][j] *= drawn.heights;
         for (int j = 0; j < N_FIXED; j++)
             c->fixed[k][j] = 1.0 + 0.5 * j + 0.1 * draw(&state);
         q->fixed = c->fixed[k];
-        double *clean = run_entry(RUN_EVALUATE, c->plan, q, c->theta[k], &status);
-        if (!clean)
-            abort();
-        for (int i = 0; i < N_X; i++) {
+        call.theta = c->theta[k];
+        if (call.prepared_size > 0)
+            call.prepared[0] = 0.0; /* no lines of the case before */
+        CHECK_INT(pyspec_evaluate(&call), STATUS_OK);
+        for (int i = 0; i < drawn.n_x; i++) {
             c->data[k][i] = clean[i] + noise * draw(&state);
-            c->data[k][i] = dress & DRESS_POISSON ? floor(20.0 * fabs(c->data[k][i])) : c->data[k][i];
+            c->data[k][i] = dress & DRESS_POISSON ? floor(drawn.counts * fabs(c->data[k][i])) : c->data[k][i];
             c->weight[k][i] = i % 11 == 4 ? 0.0 : 1.0 + 0.5 * draw(&state);
             c->keep[k][i] = draw(&state) < 0.4;
             if (dress & DRESS_KEEP && !c->keep[k][i])
                 c->data[k][i] = i % 2 ? (double)NAN : (double)INFINITY;
         }
-        free(clean);
     }
+    free_call(&call);
     q->fixed = c->fixed[0];
+    if (dress & DRESS_WINDOW) {
+        q->x_begin = MARGIN;
+        q->x_end = drawn.n_x - MARGIN - 1;
+    }
+}
+
+static inline cases *begin_cases(int dress, double noise)
+{
+    cases *c = calloc(1, sizeof *c);
+    const int n_x = drawn.n_x;
+    if (!c)
+        abort();
+    c->plan = make_plan();
+    make_grid(&c->g, c->plan, 1, n_x);
+    for (int i = 0; i < n_x; i++) /* as far as N_X points reach */
+        c->g.x[i] *= (double)(N_X - 1) / (double)(n_x - 1);
+    draw_cases(c, dress, noise);
+    pyspec_problem *q = &c->g.problem;
     q->data = c->data[0];
     q->data_x = q->weight_x = sizeof(double);
     q->keep_x = 1;
     q->loss = dress & DRESS_POISSON ? PYSPEC_LOSS_POISSON : PYSPEC_LOSS_SQUARES;
     q->loss_scale = 1.5;
-    if (dress & DRESS_WINDOW) {
-        q->x_begin = MARGIN;
-        q->x_end = N_X - MARGIN - 1;
-    }
     q->weight = dress & DRESS_WEIGHT ? c->weight[0] : NULL;
     q->keep = dress & DRESS_KEEP ? c->keep[0] : NULL;
     CHECK_INT(pyspec_check(c->plan, c->plan->size, q, NULL), STATUS_OK);
@@ -164,14 +202,20 @@ typedef struct slot_memory {
     pyspec_search search;
 } slot_memory;
 
+/* What cases came to. */
+typedef struct results {
+    pyspec_fitted fitted[N_CASES];
+    double numbers[N_CASES][OUT];
+} results;
+
 typedef struct batch {
     cases *c;
     double start[N_CASES][N], bounds[2 * N];
     group_memory groups[MOST_GROUPS];
     slot_memory memories[MOST_GROUPS * L];
     pyspec_slot slots[MOST_GROUPS * L];
-    pyspec_fitted fitted[N_CASES];
-    double numbers[N_CASES][OUT], *beside;
+    results found;
+    double *beside;
     pyspec_many many;
 } batch;
 
@@ -194,20 +238,25 @@ static inline void begin_slot(slot_memory *o)
 }
 
 /* Every fifth case starts far away, case 3 has a point that is NaN, case 5 hardly any that counts. */
-static inline batch *begin_batch(int dress, int n_groups, int is_beside, int turned)
+static inline void draw_starts(batch *b)
 {
-    batch *b = calloc(1, sizeof *b);
-    uint64_t state = 9 + drawn_from;
-    if (!b)
-        abort();
-    b->c = begin_cases(dress, 0.1);
-    for (int k = 0; k < N_CASES; k++)
+    uint64_t state = 9 + drawn.from;
+    for (int k = 0; k < drawn.n_cases; k++)
         for (int j = 0; j < N; j++)
             b->start[k][j] = b->c->theta[k][j] * (1.0 + (k % 5 ? 0.1 : 0.8) * draw(&state));
     b->c->data[3][17] = (double)NAN;
     b->c->keep[3][17] = 1;
-    for (int i = 0; i < N_X; i++)
+    for (int i = 0; i < drawn.n_x; i++)
         b->c->keep[5][i] = i == 17;
+}
+
+static inline batch *begin_batch(int dress, int n_groups, int is_beside, int turned)
+{
+    batch *b = calloc(1, sizeof *b);
+    if (!b)
+        abort();
+    b->c = begin_cases(dress, 0.1);
+    draw_starts(b);
     for (int k = 0; turned && k < N_CASES / 2; k++) { /* in the opposite order */
         const int other = N_CASES - 1 - k;
         pyspec_swap(b->start[k], b->start[other], N);
@@ -236,7 +285,7 @@ static inline batch *begin_batch(int dress, int n_groups, int is_beside, int tur
         b->slots[k] = (pyspec_slot){&b->groups[k / width].part, &o->solver, &o->end, &o->search, -1};
     }
     const pyspec_problem *q = &b->c->g.problem;
-    b->many = (pyspec_many){.n_cases = N_CASES, .slots = b->slots, .n_slots = n_groups * width, .is_scaled = 1};
+    b->many = (pyspec_many){.n_cases = drawn.n_cases, .slots = b->slots, .n_slots = n_groups * width, .is_scaled = 1};
     b->many.data = b->c->data;
     b->many.weight = q->weight;
     b->many.keep = q->keep;
@@ -247,8 +296,8 @@ static inline batch *begin_batch(int dress, int n_groups, int is_beside, int tur
     b->many.start_case = sizeof b->start[0];
     b->many.fixed_case = sizeof b->c->fixed[0];
     b->many.sizes = truth;
-    b->many.fitted = b->fitted;
-    b->many.numbers = b->numbers[0];
+    b->many.fitted = b->found.fitted;
+    b->many.numbers = b->found.numbers[0];
     b->many.beside = is_beside ? b->beside : NULL;
     b->many.beside_size = size;
     return b;
@@ -256,10 +305,9 @@ static inline batch *begin_batch(int dress, int n_groups, int is_beside, int tur
 
 static inline void end_batch(batch *b)
 {
-    const int n_groups = (int)(b->many.n_slots / (b->many.beside ? L : 1));
-    for (int k = 0; k < n_groups; k++)
+    for (int k = 0; k < MOST_GROUPS && b->groups[k].beside; k++)
         end_group(&b->groups[k]);
-    for (int k = 0; k < b->many.n_slots; k++) {
+    for (int k = 0; k < MOST_GROUPS * L; k++) {
         free(b->memories[k].solver.work);
         free(b->memories[k].end.work);
         free(b->memories[k].search.work);
@@ -270,7 +318,7 @@ static inline void end_batch(batch *b)
 }
 
 /* Whether a case has the same optimum to 1e-7 standard errors, the same end, the same errors. */
-static inline int ends_alike(const batch *b, const batch *alone, int k)
+static inline int ends_alike(const results *b, const results *alone, int k)
 {
     const pyspec_fitted *one = &b->fitted[k], *other = &alone->fitted[k];
     const double *theta = b->numbers[k], *wanted = alone->numbers[k];
@@ -289,11 +337,11 @@ static inline int ends_alike(const batch *b, const batch *alone, int k)
     return found;
 }
 
-static inline int same_cases(const batch *a, const batch *b, int turned)
+static inline int same_cases(const results *a, const results *b, int turned)
 {
     int found = 1;
-    for (int k = 0; k < N_CASES; k++) {
-        const int other = turned ? N_CASES - 1 - k : k;
+    for (int k = 0; k < drawn.n_cases; k++) {
+        const int other = turned ? drawn.n_cases - 1 - k : k;
         found &= memcmp(&a->fitted[k], &b->fitted[other], sizeof a->fitted[k]) == 0;
         found &= memcmp(a->numbers[k], b->numbers[other], sizeof a->numbers[k]) == 0;
     }

@@ -102,12 +102,12 @@ static void each_ends_as_it_does_alone(void)
         CHECK(b->many.n_beside > 5 * b->many.n_alone);
         CHECK_INT(alone->many.n_beside, 0);
         for (int k = 0; k < N_CASES; k++) {
-            CHECK(ends_alike(b, alone, k));
-            n_certain += (b->fitted[k].flags & PYSPEC_ENDING_CERTAIN) != 0;
+            CHECK(ends_alike(&b->found, &alone->found, k));
+            n_certain += (b->found.fitted[k].flags & PYSPEC_ENDING_CERTAIN) != 0;
         }
         CHECK(n_certain > N_CASES / 2);
-        CHECK_INT(b->fitted[3].end, PYSPEC_END_NOT_FINITE);
-        CHECK_INT(b->fitted[5].end, dress & DRESS_KEEP ? PYSPEC_END_DEGENERATE : alone->fitted[5].end);
+        CHECK_INT(b->found.fitted[3].end, PYSPEC_END_NOT_FINITE);
+        CHECK_INT(b->found.fitted[5].end, dress & DRESS_KEEP ? PYSPEC_END_DEGENERATE : alone->found.fitted[5].end);
         end_batch(b);
         end_batch(alone);
     }
@@ -124,7 +124,7 @@ static void order_and_budget_change_no_bits(void)
             int64_t calls = 1;
             while (pyspec_fit_many(&b->many, NULL, budgets[k % 4]) == PYSPEC_FIT_AGAIN)
                 CHECK(calls++ < 1000 * N_CASES);
-            CHECK(same_cases(b, all, k % 2));
+            CHECK(same_cases(&b->found, &all->found, k % 2));
             end_batch(b);
         }
         end_batch(all);
@@ -139,7 +139,7 @@ static void company_changes_no_bits(void)
         CHECK_INT(pyspec_fit_many(&all->many, NULL, 1 << 20), PYSPEC_FIT_DONE);
         for (b->many.n_cases = 0; b->many.n_cases <= N_CASES; b->many.n_cases++)
             CHECK_INT(pyspec_fit_many(&b->many, NULL, 1 << 20), PYSPEC_FIT_DONE);
-        CHECK(same_cases(b, all, 0));
+        CHECK(same_cases(&b->found, &all->found, 0));
         end_batch(all);
         end_batch(b);
     }
@@ -159,7 +159,7 @@ static void threads_change_no_bits(void)
         batch *b = begin_batch(0, MOST_GROUPS, 1, round % 2);
         while (pyspec_fit_many(&b->many, &team, 5 + 20 * round) == PYSPEC_FIT_AGAIN)
             continue;
-        CHECK(same_cases(b, all, round % 2));
+        CHECK(same_cases(&b->found, &all->found, round % 2));
         end_batch(b);
     }
     CHECK_INT(pyspec_dismiss(&team), STATUS_OK);
