@@ -57,23 +57,6 @@ def test_the_recipe_is_the_sum_over_all_pulses(
     assert np.abs(found - expected).max() < 1e-11 * expected.max()
 
 
-def test_the_instrument_counts_by_a_factor_that_is_near_1() -> None:
-    """exp((SD / tau)² / 2) of what other programs add without it. The light of other sweeps has a
-    height of exp(-T / (4 tau)) at most, so that the factor changes less than 5 (SD / T)²."""
-    SD, T = 30.0, 1320.0
-    time = np.linspace(-T / 4, T / 4, 101)  # one sweep
-    missing = []
-    for tau in np.geomspace(50.0, 5000.0, 41):
-        plain = expFun_gaussIRF(time, 1.0, tau, 0.0, SD)
-        others = np.exp(-(time + T) / tau) + np.exp(-(T / 2 - time) / tau)
-        without = plain + others / (1 - np.exp(-T / tau))
-        difference = pulses(time, tau, 0.0, SD, T, 0.0) - without
-        factor = np.expm1((SD / tau) ** 2 / 2)
-        assert np.abs(difference - (without - plain) * factor).max() < 1e-9
-        missing.append(difference.max())
-    assert 3 * (SD / T) ** 2 < max(missing) < 5 * (SD / T) ** 2
-
-
 def test_a_screen_that_adds_up_many_sweeps_shows_the_recipe() -> None:
     """Light at all times, put where the sweep is then: the deflection is a sine of the period."""
     T, tau, t0 = 100.0, 60.0, -8.0

@@ -52,15 +52,6 @@ def _fit(name: str, data: np.ndarray) -> FitResult:
 _said = of_kind(Kind.EQUAL_RATES)
 
 
-def test_two_laws_of_one_time_constant_are_named() -> None:
-    result = _fit("laws", _data(0.2))
-    one, two = result.values["expFun_01_tau"], result.values["expFun_02_tau"]
-    assert one == pytest.approx(two, rel=1e-3)
-    (said,) = _said(result)
-    assert said.places == ("expFun_01_tau", "expFun_02_tau")
-    assert 1 / said.numbers["rate"] == pytest.approx(one, rel=1e-3)
-
-
 def test_two_decays_of_a_scheme_at_one_rate_are_named() -> None:
     result = _fit("scheme", _data(0.2))
     assert result.values["chain_k1"] == pytest.approx(result.values["chain_k2"], rel=1e-3)

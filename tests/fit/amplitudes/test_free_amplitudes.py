@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.optimize import least_squares, nnls
+from scipy.optimize import nnls
 
 from pyspec import (
     DataError,
@@ -70,74 +70,6 @@ def decays() -> Model:
     model = load_model(DECAYS, "decays")
     model.set_axes(energy=ENERGY, time=TIME)
     return model
-
-
-def joint_reference(data: Array, weight: Array, start: Array) -> tuple[Array, Array, float]:
-    """Values, covariance and chi² with every amplitude a parameter: SciPy on one residual."""
-    n = start.size
-
-    def residual(at: Array) -> Array:
-        return ((data - traces(at[:n]).T @ at[n:].reshape(3, -1)) * weight).ravel()
-
-    def jacobian(at: Array) -> Array:
-        columns = []
-        for k in range(n):
-            h = 1e-5 * max(abs(at[k]), 0.1)
-            up, down = at.copy(), at.copy()
-            up[k] += h
-            down[k] -= h
-            columns.append((residual(up) - residual(down)) / (2 * h))
-        for own in traces(at[:n]):
-            for j in range(ENERGY.size):
-                column = np.zeros_like(data)
-                column[:, j] = -own * weight[:, j]
-                columns.append(column.ravel())
-        return np.array(columns).T
-
-    found = least_squares(residual, start_of(data, start), jacobian, method="lm", xtol=1e-14)
-    variance = 2 * found.cost / (np.count_nonzero(weight) - found.x.size)
-    return found.x, variance * np.linalg.inv(found.jac.T @ found.jac), 2 * found.cost
-
-
-def start_of(data: Array, theta: Array) -> Array:
-    amplitudes = np.linalg.lstsq(traces(theta).T, data, rcond=None)[0]
-    return np.concatenate([theta, amplitudes.ravel()])
-
-
-@pytest.mark.parametrize("kind", ["plain", "line", "map"])
-def test_equals_the_fit_with_every_amplitude_a_parameter(kind: str) -> None:
-    """120 amplitudes and 4 parameters, values and errors to 1e-6."""
-    data = signal()
-    rng = np.random.default_rng(3)
-    weight, mask = None, None
-    if kind == "line":
-        weight = rng.uniform(5.0, 30.0, ENERGY.size)
-    elif kind == "map":
-        weight = rng.uniform(5.0, 30.0, data.shape)
-        mask = rng.uniform(size=data.shape) < 0.1
-        data = np.where(mask, np.nan, data)
-    result = fit_model(decays(), Measurement(data, weight=weight, mask=mask))
-    assert result.success
-    assert result.n_free == 124
-    used = np.broadcast_to(1.0 if weight is None else weight, data.shape)
-    if mask is not None:
-        used, data = np.where(mask, 0.0, used), np.where(mask, 0.0, data)
-    values, covariance, chisqr = joint_reference(data, used, TRUTH)
-    errors = np.sqrt(np.diag(covariance))
-    assert result.chisqr == pytest.approx(chisqr, rel=1e-9)
-    linear = result.amplitudes
-    found = np.concatenate([result.theta, *linear.values.values()])
-    stderr = [result.stderr[name] for name in result.free_names]
-    found_errors = np.concatenate([stderr, *linear.stderr.values()])
-    assert np.abs((found - values) / errors).max() < 1e-5
-    assert np.allclose(found, values, rtol=1e-6, atol=1e-6 * np.abs(values).max())
-    assert np.allclose(found_errors, errors, rtol=1e-6)
-    total, error = linear.combined({"expFun_01_A": 1.0, "stepFun_01_A": -2.0})
-    row = np.zeros((ENERGY.size, values.size))
-    for j in range(ENERGY.size):
-        row[j, 4 + j], row[j, 4 + 80 + j] = 1.0, -2.0
-    assert np.allclose(total, row @ values, atol=1e-5 * np.abs(values).max())
-    assert np.allclose(error, np.sqrt(np.einsum("ij,jk,ik->i", row, covariance, row)), rtol=1e-6)
 
 
 @pytest.mark.parametrize(

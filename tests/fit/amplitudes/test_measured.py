@@ -6,7 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from pyspec import Measurement, fit_model
 from pyspec.executor import make_executor
@@ -50,12 +49,12 @@ def decay() -> Model:
 
 
 def test_a_fit_recovers_what_was_put_in_within_its_errors() -> None:
-    """Over 60 draws of noise the pulls are standard normal; a Gaussian in its place is biased."""
+    """Over 30 draws of noise the pulls are standard normal; a Gaussian in its place is biased."""
     clean = seen("expFun", 2.0, 0.8, 0.04)
     pulls, biased = [], []
     gaussian = load_time_model(DECAY.replace(ROW, "  gaussIRF: {SD: [0.1, True]}\n"), "decay")
     gaussian.set_axes(time=TIME)
-    for seed in range(60):
+    for seed in range(30):
         noisy = clean + np.random.default_rng(seed).normal(0, 0.01, TIME.size)
         measurement = Measurement(noisy, weight=np.full(TIME.size, 100.0))
         result = fit_model(decay(), measurement)
@@ -65,7 +64,7 @@ def test_a_fit_recovers_what_was_put_in_within_its_errors() -> None:
             biased.append(
                 (other.values["expFun_01_tau"] - 0.8) / other.params["expFun_01_tau"].stderr
             )
-    assert np.all(np.abs(np.mean(pulls, axis=0)) < 3 / np.sqrt(60))
+    assert np.all(np.abs(np.mean(pulls, axis=0)) < 3 / np.sqrt(30))
     assert np.all(np.abs(np.std(pulls, axis=0) - 1) < 0.3)
     assert np.min(np.abs(biased)) > 3
 
@@ -114,18 +113,6 @@ def test_free_spectra_with_an_onset_at_each_energy() -> None:
         h[k] = 1e-7
         expected = (executor.residual(theta + h) - executor.residual(theta - h)) / 2e-7
         assert np.abs(found[k] - expected).max() < 1e-6 * np.abs(expected).max()
-
-
-@pytest.mark.slow
-def test_free_spectra_are_recovered() -> None:
-    pulls = []
-    for seed in range(12):
-        weight = np.full((TIME.size, ENERGY.size), 50.0)
-        result = fit_model(free_model(), Measurement(free_data(seed), weight=weight))
-        assert result.success
-        pulls.append([(result.values[n] - TRUTH[n]) / result.params[n].stderr for n in TRUTH])
-    assert np.all(np.abs(np.mean(pulls, axis=0)) < 3.5 / np.sqrt(12))
-    assert np.all(np.std(pulls, axis=0) < 1.8)
 
 
 CHAIN = f"""

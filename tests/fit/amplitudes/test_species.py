@@ -79,12 +79,12 @@ def test_decays_are_those_of_a_fit_with_independent_exponentials(tmp_path: Path)
 
 def test_errors_of_decays_are_the_scatter_of_many_fits(tmp_path: Path) -> None:
     found, errors = [], []
-    for seed in range(20):
+    for seed in range(12):
         das = _fit(tmp_path, "chained", _data(seed)).amplitudes.das()
         found.append(das.values)
         errors.append(das.stderr)
     ratio = np.std(found, axis=0, ddof=1) / np.mean(errors, axis=0)
-    assert np.sqrt(np.mean(ratio**2)) == pytest.approx(1.0, abs=0.1)
+    assert np.sqrt(np.mean(ratio**2)) == pytest.approx(1.0, abs=0.13)
 
 
 def test_equal_rates_have_no_decays_of_their_own(tmp_path: Path) -> None:

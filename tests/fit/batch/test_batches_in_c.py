@@ -116,8 +116,14 @@ GIVEN: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("given", GIVEN)
-@pytest.mark.parametrize("text", ["a Gaussian", "a doublet", "at bounds", "lines on a Shirley"])
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        *(("a Gaussian", given) for given in GIVEN),
+        *((text, "weights of each") for text in ("a doublet", "at bounds")),
+        ("lines on a Shirley", "a mask and a window"),
+    ],
+)
 def test_each_is_the_fit_of_its_spectrum(text: str, given: str) -> None:
     model = model_of(text)
     series = series_of(model, **GIVEN[given])
@@ -146,16 +152,7 @@ def test_each_is_the_fit_of_its_spectrum(text: str, given: str) -> None:
             assert slices.start[name][k] == alone.start[name]
 
 
-def test_at_a_bound_with_a_slope_C_is_certain() -> None:
-    model = model_of("at bounds")
-    slices = fit_slices(model, series_of(model, 40))
-    held = np.isnan(slices.stderr["Gauss_01_SD"]) & (slices.values["Gauss_01_SD"] == 0.8)
-    assert 5 < held.sum() < 35
-    assert made(slices)[held].mean() > 0.9
-    assert slices.success.all()
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.uint16, np.int64])
+@pytest.mark.parametrize("dtype", [np.float32, np.uint16])
 def test_data_of_other_types(dtype: type) -> None:
     model = model_of("a Gaussian")
     series = series_of(model)
@@ -374,11 +371,11 @@ def both(
     return solved(one), solved(other)
 
 
-#: Each model with two kinds of data: near starts with one, hard ones with both.
+#: Each model with two kinds of data: near starts with one, hard ones with the other.
 TRIED = [
     (text, list(MANY)[(k + j) % len(MANY)], hard)
     for k, text in enumerate(BESIDE)
-    for j, hard in ((0, False), (0, True), (1, True))
+    for j, hard in ((0, False), (1, True))
 ]
 
 

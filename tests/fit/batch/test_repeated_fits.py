@@ -4,8 +4,6 @@ before, leads to the answers of a process that has fitted nothing; memory is tha
 from __future__ import annotations
 
 import gc
-import pickle
-import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
@@ -15,8 +13,6 @@ import numpy as np
 import pytest
 from support.line_model import DECAY, facts, fresh, line_text, measured
 
-from pyspec.errors import FitError
-from pyspec.executor import laid, make_executor, normal
 from pyspec.executor.laid import arrays_of, layout_key, layout_of
 from pyspec.fit import fit_model
 from pyspec.model import Measurement, Model, load_dynamics, load_model
@@ -131,48 +127,6 @@ def test_weights_and_masks_are_those_of_the_fit(name: str) -> None:
     np.testing.assert_allclose(*errors, rtol=1e-5)
 
 
-FOLLOWERS = """  Gauss:
-    A: ["Gauss_01_A * Gauss_01_SD / 2"]
-    x0: ["Gauss_01_x0 + 3"]
-    SD: ["Gauss_01_SD"]
-parameters:
-  fixed: [2.0, False]
-  twice: ["2 * fixed"]
-  area: ["Gauss_02_A * Gauss_02_SD + 0 * twice"]
-"""
-
-
-def followed() -> tuple[Model, Measurement]:
-    """Lines that follow one another, and a quantity that follows them."""
-    model = load_model(line_text(more=FOLLOWERS), "line")
-    model.set_axes(energy=ENERGY)
-    return model, measured(model)
-
-
-def test_errors_and_correlations_are_those_of_the_end_of_the_fit() -> None:
-    """They are worked out when the first is looked at; nothing that comes between changes them."""
-    model, measurement = followed()
-    at_once, later = (fit_model(model, measurement) for _ in range(2))
-    expected, errors = {k: dict(row) for k, row in at_once.correl.items()}, dict(at_once.stderr)
-    covariance, values = later.lmfit.covar.copy(), at_once.values
-    later.lmfit.covar[:] = 0.0
-    later.model.set("Gauss_02_A", 3.0, expr="")
-    later.model.set_values({"Gauss_01_SD": 4.0})
-    for result in (later, pickle.loads(pickle.dumps(later))):
-        assert {name: dict(row) for name, row in result.correl.items()} == expected
-        assert dict(result.stderr) == errors
-        assert {name: par.stderr for name, par in at_once.params.items()} == errors
-    names, sizes = list(later.free_names), np.sqrt(np.diag(covariance))
-    for name, row in zip(names, covariance / np.outer(sizes, sizes), strict=True):
-        others = {other: value for other, value in zip(names, row, strict=True) if other != name}
-        assert expected[name] == pytest.approx(others, rel=1e-12)
-        assert later.params[name].correl == pytest.approx(others, rel=1e-12)
-    slopes = {"Gauss_01_A": values["Gauss_01_SD"] / 2, "Gauss_01_SD": values["Gauss_01_A"] / 2}
-    g = np.array([slopes.get(name, 0.0) for name in names])
-    assert errors["Gauss_02_A"] == pytest.approx(np.sqrt(g @ covariance @ g), rel=1e-12)
-    assert errors["Gauss_02_SD"] == pytest.approx(errors["Gauss_01_SD"], rel=1e-12)
-
-
 # memory
 
 
@@ -198,24 +152,6 @@ def test_a_compiled_model_keeps_no_data() -> None:
     assert data() is None
 
 
-def test_memory_goes_to_the_next_fit_unless_it_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, measurement = moving(), measured(moving())
-    fit_model(model, measurement)
-    found = layout_of(compile_model(model), measurement)
-    layout, arrays = found
-    assert arrays.data is measurement.data
-    one, other = layout.take(arrays), layout.take(arrays)
-    assert one.address != other.address
-    layout.give_back(one)
-    layout.give_back(other)
-    assert one.arrays is None
-    assert layout.take(arrays) is one
-    assert layout.take(arrays) is not other
-    monkeypatch.setattr(laid, "MOST_WORDS", 0)
-    layout.give_back(other)
-    assert layout.take(arrays) is not other
-
-
 def test_memory_comes_back_from_a_fit_that_ends_by_an_error() -> None:
     model, measurement = moving(), measured(moving())
     expected = fresh(moving(), measurement)
@@ -228,27 +164,3 @@ def test_memory_comes_back_from_a_fit_that_ends_by_an_error() -> None:
         with pytest.raises(ZeroDivisionError):
             fit_model(model, measurement, progress=stop)
         assert facts(fit_model(model, measurement)) == expected
-
-
-def test_memory_comes_back_from_a_fit_that_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
-    executor = make_executor(*followed())
-    before = list(executor._frames)
-    monkeypatch.setenv("PYSPEC_NUM_THREADS", "many")
-    with pytest.raises(FitError, match="not a number of threads"), executor.parts():
-        pass
-    assert executor._frames == before
-    monkeypatch.setenv("PYSPEC_NUM_THREADS", "3")
-    threads = threading.active_count()
-    with monkeypatch.context() as patch:
-        patch.setattr(normal, "team_of", lambda executors, n_threads: 1 / 0)
-        with pytest.raises(ZeroDivisionError), executor.parts():
-            pass
-    assert threading.active_count() == threads
-    assert executor._frames == before
-    monkeypatch.setenv("PYSPEC_NUM_THREADS", "1")
-    held = dict.fromkeys(executor.fixed_names, 7.0)
-    with executor.parts(held):
-        assert executor._frames == []
-        assert set(before[0].fixed.tolist()) == {7.0}
-    assert executor._frames == before
-    assert before[0].fixed.tolist() == executor.plan.fixed.tolist()

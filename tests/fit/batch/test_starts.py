@@ -60,15 +60,6 @@ def test_the_best_of_several_starts_is_returned() -> None:
     assert f"{agree} of 10 starts agree" in str(best)
 
 
-def test_the_same_seed_gives_the_same_starts() -> None:
-    measurement = Measurement(spectrum())
-    first, again, other = (
-        fit_model(model(), measurement, n_starts=4, seed=seed).starts for seed in (3, 3, 4)
-    )
-    assert [one.start for one in first] == [one.start for one in again]
-    assert first[1].start != other[1].start
-
-
 def test_starts_that_agree_are_no_caution() -> None:
     text = TEXT.replace("[START, True, 0, 10]", "[3.1, True, 2.8, 3.2]")
     narrow = load_model(text.replace("[0.3, True, 0.1, 3]", "[0.3, True, 0.2, 0.5]"), "m")
@@ -150,7 +141,7 @@ def test_the_first_of_equal_optima_is_kept(kind: str, noise: float) -> None:
     """Rounding decided which of the parts changed places: 4 of 20 fits came back exchanged from
     starts in the right order."""
     _, names, at = ALIKE[kind]
-    for seed in range(3):
+    for seed in range(2):
         measured = made_of(kind, noise if kind == "lines" or noise else 1e-9, seed)
         for own in (at, at[::-1]):
             alone = fit_model(alike(kind, *own), measured)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-import warnings
-
-import lmfit
 import numpy as np
 import pytest
 from support.fit_cases import (
@@ -93,28 +89,3 @@ def test_arrays_of_the_result_cover_the_window(part: FitResult) -> None:
     assert float(flat @ flat) == pytest.approx(part.chisqr, rel=1e-12)
     kept = part.residual.ravel()[flat != 0.0]
     np.testing.assert_allclose(flat[flat != 0.0], kept, rtol=0, atol=1e-12)
-
-
-def test_integer_and_single_precision_data() -> None:
-    counts = np.round(100 * data_2d()).astype(np.uint16)
-    model = series()
-    model.parameters["GLP_01_A"].max = 1e5
-    model.set_values({"Offset_y0": 240.0, "GLP_01_A": 1000.0})
-    wanted = fit_model(model, Measurement(data=counts.astype(float)))
-    for kind in (np.uint16, np.float32, np.int32):
-        result = fit_model(model, Measurement(data=counts.astype(kind)))
-        assert result.values == pytest.approx(wanted.values, rel=1e-9)
-        assert result.data.dtype == kind
-
-
-def test_result_pickles_and_serves_lmfit() -> None:
-    result = fit_model(spectrum(), Measurement(data=data_1d()))
-    again = pickle.loads(pickle.dumps(result))
-    assert again.values == result.values
-    np.testing.assert_array_equal(again.fit, result.fit)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        interval = lmfit.conf_interval(again.minimizer, again.lmfit, p_names=["GLP_01_x0"])
-    low, best, high = (interval["GLP_01_x0"][k][1] for k in (2, 3, 4))
-    assert low < best < high
-    assert (high - low) / 2 == pytest.approx(result.stderr["GLP_01_x0"], rel=0.2)

@@ -60,14 +60,6 @@ def test_the_model_keeps_its_times() -> None:
     np.testing.assert_array_equal(model.time, [0.0, 1.0, 2.0])
 
 
-def test_times_and_values_exchanged() -> None:
-    """It said that the time axis goes from 2.01 to 1.98 and must rise; sort it."""
-    with pytest.raises(DataError, match="exchange them, fit_trace"):
-        fit_trace(MODEL, "decay", VALUES, TIME)
-    with pytest.raises(DataError, match="must rise"):  # a decay from its end
-        fit_trace(MODEL, "decay", TIME[::-1], np.exp(-TIME / 4)[::-1])
-
-
 def test_a_limit_of_none_leaves_its_side_open() -> None:
     """As with all other limits; it used to be refused, and three limits were a ValueError."""
     late = fit_trace(MODEL, "decay", TIME, VALUES, time_limits=(5, None))

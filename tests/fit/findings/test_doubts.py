@@ -45,15 +45,6 @@ def said(result: Any, kind: Kind) -> list[Finding]:
     return [one for one in result.findings if one.kind is kind]
 
 
-def test_a_shirley_that_reads_nothing_is_refused() -> None:
-    """It used to be fitted: as a background of 0 whose parameter nothing determined."""
-    with pytest.raises(
-        ModelError, match=r"^<text>:4: Shirley: reads what .* move it above Offset \(<text>:2\)"
-    ):
-        fitted(FLAT + PEAK + SHIRLEY, line())
-    assert fitted(FLAT + SHIRLEY + PEAK, line()).success
-
-
 def test_a_kernel_that_convolves_nothing_is_refused() -> None:
     law = "d:\n  expFun: {A: [1, True], tau: [2, True, 0.1, 9], t0: [0, False]}\n"
     law += "  gaussCONV: {SD: [0.5, True, 0.1, 3]}\n"
@@ -74,13 +65,6 @@ def test_a_bound_says_what_it_costs() -> None:
     assert [found.numbers[name] for name in ("side", "limit", "shape")] == ["max", 0.55, True]
     assert found.numbers["gain"] == pytest.approx(result.chisqr - wide.chisqr, rel=0.3)
     assert not said(wide, Kind.AT_BOUND)
-
-
-def test_a_line_outside_of_the_axis() -> None:
-    far = PEAK.replace("[10, project, 0, 99]", "[0.1, True]").replace("85, True", "95, False")
-    result = fitted(FLAT + PEAK + far, line())
-    (found,) = said(result, Kind.OUTSIDE_AXIS)
-    assert (found.places, found.numbers["value"]) == (("Gauss_02", "Gauss_02_x0"), 95)
 
 
 def test_a_shirley_that_runs_the_wrong_way() -> None:
@@ -181,13 +165,6 @@ def test_a_signal_that_an_end_of_the_axis_cuts_off_is_told(kernel: str) -> None:
     largest = np.exp(-0.5) if t0 < time[0] else 1.0  # of the law on the axis: its range
     moved = abs(whole[end] - cut[end]) / largest
     assert finding.numbers["share"] == pytest.approx(moved, rel=0.03)
-
-
-def test_a_registered_function_of_wrong_arity_is_refused() -> None:
-    with pytest.raises(
-        ModelError, match=r"Bump: the function cannot be called with the axis and 2"
-    ):
-        register_function("Bump", lambda x, a: a * x, "A, w>0")
 
 
 def test_a_bound_whose_column_is_that_of_another_parameter_gains_nothing() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.problems.findings_cases import WRONG, good
+from bench.problems.findings_cases import WRONG, clean, good, model, normal
 from docs.pages.findings_page import WHEN
 from pyspec import Finding, Measurement, fit_model, load_model
 from pyspec._library import LIBRARY
@@ -66,6 +66,16 @@ def test_good_fits_find_nothing(name: str) -> None:
     assert looked(good(name, 0)) == ()
 
 
+@pytest.mark.parametrize(("height", "told"), [(0.3, ["inverse"]), (4.0, [])])
+def test_a_ratio_to_a_line_that_is_hardly_there(height: float, told: list[str]) -> None:
+    """The height has an error of 0.3. Ratios came out as -40 ± 200, and nothing said so."""
+    for seed in range(20):
+        data = clean("ratio", Gauss_02_A=height) + normal(ENERGY.size, seed=seed)
+        result = fit_model(model("ratio"), Measurement(data))
+        bent = [one for one in result.findings if one.kind is Kind.NONLINEAR_QUANTITY]
+        assert [one.places[0] for one in bent] == told
+
+
 def test_a_finding_comes_back_from_json() -> None:
     found = Finding(Kind.EQUIVALENT_OPTIMA, ("a",), {"there": (1.0,), "here": (2.0,)}, 1)
     numbers = {**found.numbers, "above": 0.5, "joint": False}
@@ -87,12 +97,12 @@ def test_a_large_misfit_hides_what_follows_from_it() -> None:
 
 
 def line(start: float = 85.0, spike: float = 0.0, noise: float = 1.0) -> Any:
-    model = load_model(LINE, "m")
-    model.set_axes(energy=ENERGY)
-    data = np.asarray(model.evaluate()) + noise * np.random.default_rng(1).normal(size=121)
+    made = load_model(LINE, "m")
+    made.set_axes(energy=ENERGY)
+    data = np.asarray(made.evaluate()) + noise * np.random.default_rng(1).normal(size=121)
     data[40] += spike
-    model.set("Gauss_01_x0", start)
-    return fit_model(model, Measurement(data, weight=1 / noise), scale_covar=False)
+    made.set("Gauss_01_x0", start)
+    return fit_model(made, Measurement(data, weight=1 / noise), scale_covar=False)
 
 
 def test_diagnose_returns_a_new_result() -> None:
@@ -111,12 +121,12 @@ def test_diagnose_returns_a_new_result() -> None:
 
 
 def test_a_line_beside_its_peak_is_told_where_the_peak_is() -> None:
-    model = load_model(LINE.replace("0.1, 3]", "0.1, 0.8]"), "m")
-    model.set_axes(energy=ENERGY)
-    data = np.asarray(model.evaluate()) + np.random.default_rng(1).normal(size=121)
+    made = load_model(LINE.replace("0.1, 3]", "0.1, 0.8]"), "m")
+    made.set_axes(energy=ENERGY)
+    data = np.asarray(made.evaluate()) + np.random.default_rng(1).normal(size=121)
     data += 30 * np.exp(-(((ENERGY - 90) / 0.6) ** 2) / 2)
-    model.set("Gauss_01_x0", 90.0)
-    result = fit_model(model, Measurement(data, weight=1.0), scale_covar=False).diagnose()
+    made.set("Gauss_01_x0", 90.0)
+    result = fit_model(made, Measurement(data, weight=1.0), scale_covar=False).diagnose()
     assert result.findings[0].kind is Kind.MISFIT
     (found,) = [one for one in result.findings if one.kind is Kind.LINE_BESIDE_PEAK]
     assert found.places == ("Gauss_01_x0",)
@@ -125,14 +135,12 @@ def test_a_line_beside_its_peak_is_told_where_the_peak_is() -> None:
 
 def test_two_lines_that_became_one_are_told() -> None:
     text = LINE + "  Gauss: {A: [100, True], x0: [86.5, True], SD: [0.6, True, 0.1, 3]}\n"
-    model = load_model(text, "m")
-    model.set_axes(energy=ENERGY)
-    one = load_model(LINE, "m")
-    one.set_axes(energy=ENERGY)
-    data = np.asarray(one.evaluate()) + np.random.default_rng(1).normal(size=121)
-    model.set("Gauss_02_SD", 0.6, vary=False)
-    model.set("Gauss_01_SD", 0.6, vary=False)
-    result = fit_model(model, Measurement(data))
+    made = load_model(text, "m")
+    made.set_axes(energy=ENERGY)
+    data = clean("line") + np.random.default_rng(1).normal(size=121)
+    made.set("Gauss_02_SD", 0.6, vary=False)
+    made.set("Gauss_01_SD", 0.6, vary=False)
+    result = fit_model(made, Measurement(data))
     apart = abs(result.values["Gauss_01_x0"] - result.values["Gauss_02_x0"])
     assert (Kind.LINES_MERGED in kinds(result)) == (apart < 0.025)
 

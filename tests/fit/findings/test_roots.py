@@ -42,16 +42,16 @@ said = of_kind(Kind.SIGMA_FROM_DATA)
 
 
 def test_a_constant_is_too_low_by_so_much() -> None:
-    """What the sentence says of a constant, over 300 spectra: 2.2 standard errors."""
+    """What the sentence says of a constant, over 100 spectra: 2.2 standard errors."""
     made, pulls, told = model("flat"), [], []
-    for seed in range(300):
+    for seed in range(100):
         data = drawn(np.full(201, 40.0), seed)
         weighted = Measurement(data=data, weight=1.0 / np.sqrt(data))
         result = fit_model(made, weighted, scale_covar=False)
         (found,) = said(result)
         told.append(found.numbers["low"])
         pulls.append((result.values["Offset_y0"] - 40.0) / (result.stderr["Offset_y0"] or np.nan))
-    assert np.mean(pulls) == pytest.approx(-np.mean(told), abs=0.2)
+    assert np.mean(pulls) == pytest.approx(-np.mean(told), abs=0.3)
 
 
 def test_the_remedy_is_the_scale_of_the_counts() -> None:
@@ -75,7 +75,7 @@ def test_a_series_whose_rows_were_divided_by_another_number_each() -> None:
     assert not said(fitted(counts / flux, np.broadcast_to(sigma, counts.shape)))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_other_declared_noise_is_left_alone(seed: int) -> None:
     counts = drawn(LINE, seed)
     normal = LINE + np.random.default_rng(seed).normal(0.0, 6.3, 201)

@@ -78,9 +78,9 @@ about_noise = of_kind(Kind.NOISE_VARIES, level=1)
 def test_noise_that_is_the_same_and_independent_is_no_caution(noise: str) -> None:
     rng = np.random.default_rng(5)
     for model, clean, size, n in (
-        (*line(), 2.0, 200),
-        (*line(TIME), 2.0, 20),
-        (*decays(), 0.02, 20),
+        (*line(), 2.0, 60),
+        (*line(TIME), 2.0, 6),
+        (*decays(), 0.02, 6),
     ):
         for _ in range(n):
             data = clean + size * NOISES[noise](rng, clean.shape)
@@ -95,7 +95,7 @@ def test_errors_are_wrong_where_it_cautions_and_right_once_it_is_declared() -> N
     sigma = 0.5 * np.where(ENERGY > 86, 6.0, 1.0)
     pulls: dict[bool, list[float]] = {True: [], False: []}
     said = 0
-    for seed in range(200):
+    for seed in range(80):
         data = noisy(clean, sigma, seed).data
         for declared, given in ((False, {}), (True, {"weight": 1 / sigma})):
             found = fit_model(model, Measurement(data, **given))
@@ -108,7 +108,7 @@ def test_errors_are_wrong_where_it_cautions_and_right_once_it_is_declared() -> N
                 said += len(about_noise(found))
     assert np.std(pulls[False]) < 0.4
     assert 0.85 < np.std(pulls[True]) < 1.15
-    assert said >= 190
+    assert said >= 76
 
 
 def test_along_the_energy_of_a_series() -> None:
@@ -136,26 +136,6 @@ def test_a_missing_line_is_no_noise() -> None:
 about_residual = of_kind(Kind.RESIDUAL_STRUCTURED, level=1)
 
 
-@pytest.mark.parametrize("what", ["a missing line", "a missing slope", "correlated noise"])
-def test_a_residual_that_is_no_noise_is_told(what: str) -> None:
-    """Without declared noise it used to be taken for noise, and errors for right."""
-    model, clean = line()
-    found = 0
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        noise = 2.0 * rng.normal(size=clean.shape)
-        if what == "a missing line":
-            noise += 10 * np.exp(-(((ENERGY - 87) / 0.6) ** 2))
-        elif what == "a missing slope":
-            noise += np.linspace(-4, 4, ENERGY.size)
-        else:
-            for k in range(1, noise.size):
-                noise[k] += 0.6 * noise[k - 1]
-        texts = about_residual(fit_model(model, Measurement(clean + noise)))
-        found += len(texts)
-    assert found >= 18
-
-
 @pytest.mark.parametrize(
     "sigma",
     [
@@ -168,7 +148,7 @@ def test_noise_of_few_points_is_not_alike(sigma: Any) -> None:
     """Noise of a line that stands far above its background: few points make the sums. Of fits to
     the first 6 % said that it is correlated, of those to the second a fifth."""
     model, clean = line()
-    told = [about_residual(fit_model(model, noisy(clean, sigma, seed))) for seed in range(200)]
+    told = [about_residual(fit_model(model, noisy(clean, sigma, seed))) for seed in range(60)]
     assert sum(map(len, told)) == 0
 
 
@@ -209,7 +189,7 @@ def test_it_says_by_what_factor_errors_are_too_small(likeness: float, factor: fl
     model = load_model(LINE, "m")
     model.set_axes(energy=energy)
     truth, clean, pulls, told = model.theta(), model.evaluate(), [], []
-    for seed in range(60):
+    for seed in range(30):
         white = np.random.default_rng(seed).normal(size=energy.size) * np.sqrt(1 - likeness**2)
         noise = lfilter([1.0], [1.0, -likeness], white)
         result = fit_model(model, Measurement(clean + noise))

@@ -101,7 +101,7 @@ def test_lines_close_together_are_told() -> None:
 
 @pytest.mark.parametrize("kind", ["line", "counts", "pair", "place alone"])
 def test_there_is_no_false_alarm(kind: str) -> None:
-    for seed in range(60):
+    for seed in range(25):
         if kind == "counts":
             result = fit_model(one(10, 30), counts(10, 30, seed))
         elif kind == "pair":
@@ -116,7 +116,7 @@ def test_there_is_no_false_alarm(kind: str) -> None:
 
 def test_it_is_chi_square_two_errors_away() -> None:
     """The share is that of a fit where the parameter is held there."""
-    for seed in range(20):
+    for seed in range(6):
         result = fit_pair(0.05, seed)
         for one in said(result):
             lowest = 1.0

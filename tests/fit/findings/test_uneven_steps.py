@@ -10,11 +10,10 @@ import pytest
 from scipy.special import erfc
 
 from pyspec._library import call_function, supported_isas
-from pyspec.executor import make_executor, worst_difference
 from pyspec.fit import fit_joint, fit_model
 from pyspec.functions.energy import Shirley
 from pyspec.functions.grid import mean_step, shirley_shares
-from pyspec.model import Measurement, Model, load_dynamics, load_model
+from pyspec.model import Measurement, Model, load_model
 
 LINES = ((100.0, 84.0, 0.5), (50.0, 86.0, 0.5))
 LOSS = 0.1  # of the area above, for each eV
@@ -56,8 +55,7 @@ def model_on(x: np.ndarray, shared: str = "true") -> Model:
     return model
 
 
-@pytest.mark.parametrize("name", AXES)
-@pytest.mark.parametrize("falling", [False, True])
+@pytest.mark.parametrize(("name", "falling"), [*((name, False) for name in AXES), ("drawn", True)])
 def test_heights_and_loss_come_out_on_uneven_axes(name: str, falling: bool) -> None:
     """Binding energies fall along the axis: then the loss is below its line, too."""
     x, data = AXES[name], spectrum(AXES[name])
@@ -77,38 +75,6 @@ def test_heights_and_loss_come_out_on_uneven_axes(name: str, falling: bool) -> N
     assert abs(result.values["Gauss_01_A"] - 100.0) < 2.5 * result.stderr["Gauss_01_A"]
     assert abs(result.values["Gauss_02_A"] - 50.0) < 2.5 * result.stderr["Gauss_02_A"]
     assert result.chisqr < 0.1
-
-
-@pytest.mark.parametrize("name", AXES)
-def test_executors_agree_on_uneven_axes(name: str) -> None:
-    """Whole and in windows, of one spectrum and of many; the slopes against differences."""
-    x = AXES[name]
-    for time in (None, np.linspace(-1.0, 3.0, 21)):
-        model = model_on(x)
-        model.set_axes(time=time)
-        if time is not None:
-            law = "d:\n  expFun: {A: [4, true], tau: [1.2, true], t0: [0, false]}\n"
-            model.add_dynamics("Gauss_01_A", load_dynamics(law, ["d"], "Gauss_01_A"))
-            model.add_dynamics("Gauss_02_x0", load_dynamics(law, ["d"], "Gauss_02_x0"))
-        full = make_executor(model, None, "compiled").run(model.theta())
-        for columns in (None, (0, 40), (30, 150), (x.size - 7, x.size)):
-            seen = Measurement(columns=columns)
-            made = [make_executor(model, seen, b) for b in ("tree", "interpreted", "compiled")]
-            tree, interpreted, compiled = (one.run(model.theta()) for one in made)
-            assert worst_difference(tree, compiled) <= 1e-12
-            assert worst_difference(interpreted, compiled) <= 1e-12
-            assert worst_difference(compiled, seen.window(full)) <= 1e-12
-        measured = Measurement(data=np.zeros(full.shape))
-        slopes = -make_executor(model, measured, "compiled").jacobian(model.theta())
-        tree = make_executor(model, None, "tree")
-        for k, name_of in enumerate(model.opt_param_names):
-            step = 2e-7 * max(1.0, abs(model.theta()[k]))
-            unit = step * np.eye(len(model.theta()))[k]
-            sides = [tree.run(model.theta() + sign * unit).ravel() for sign in (1, -1)]
-            change = (sides[0] - sides[1]) / (2 * step)
-            np.testing.assert_allclose(
-                slopes[k], change, rtol=0, atol=2e-6 * max(1.0, abs(change).max()), err_msg=name_of
-            )
 
 
 @pytest.mark.parametrize("isa", supported_isas())
@@ -150,11 +116,10 @@ def joint_parts(shared: str = '"project"') -> list[tuple[Model, Measurement]]:
     return found
 
 
-@pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree"])
-def test_files_share_the_loss_for_each_electronvolt(backend: str) -> None:
+def test_files_share_the_loss_for_each_electronvolt() -> None:
     """A pShirley for each point was shared: of files with other steps it fitted none."""
     parts = joint_parts()
-    result = fit_joint(parts, backend, scale_covar=False)
+    result = fit_joint(parts, scale_covar=False)
     assert result.joint.chisqr < 1.0
     share = LOSS * mean_step(parts[0][0].energy)
     assert result.joint.values["Shirley_pShirley"] == pytest.approx(share, rel=0.01)
@@ -167,7 +132,7 @@ def test_files_share_the_loss_for_each_electronvolt(backend: str) -> None:
         np.testing.assert_allclose(both, file.fit, rtol=1e-9)
         apart = file.eval_components()
         np.testing.assert_allclose(sum(apart.values()), file.fit, rtol=1e-9)
-    alone = fit_joint(joint_parts("true"), backend, scale_covar=False)
+    alone = fit_joint(joint_parts("true"), scale_covar=False)
     for index, (model, _) in enumerate(parts):
         own = alone.joint.values[f"file{index:02d}_Shirley_pShirley"]
         assert own == pytest.approx(LOSS * mean_step(model.energy), rel=0.02)

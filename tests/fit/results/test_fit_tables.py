@@ -12,7 +12,7 @@ import pytest
 from pyspec.components import Gauss, Offset
 from pyspec.fit.objective import Objective
 from pyspec.fit.problem import problem_of
-from pyspec.fit.progress import Bar, Custom, Line, Silent, make_progress
+from pyspec.fit.progress import Custom, Line, Silent, make_progress
 from pyspec.fit.results.table import (
     CorrelationTable,
     ParameterRow,
@@ -98,6 +98,8 @@ def test_correlations() -> None:
     assert "+0.500" in table._repr_html_()
     with pytest.raises(KeyError, match="no correlations"):
         table["a", "c"]
+    with pytest.raises(KeyError, match="that of two parameters"):
+        table["a"]
 
 
 def test_progress_line_on_a_terminal_and_in_a_log() -> None:
@@ -129,24 +131,6 @@ def test_progress_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tqdm", None)
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)  # another test may have imported it
     assert type(make_progress(True, "x")) is Line
-
-    class FakeBar:
-        def __init__(self, **given: Any) -> None:
-            calls.append(tuple(given))
-
-        def set_postfix_str(self, text: str, refresh: bool) -> None:
-            calls.append((text, refresh))
-
-        def update(self, step: int) -> None:
-            calls.append((step,))
-
-        def close(self) -> None:
-            calls.append(("closed",))
-
-    bar = Bar("x", FakeBar)
-    bar.update(1, 2.0, 1.5)
-    bar.close()
-    assert calls[-3:] == [("χ² 1.5", False), (1,), ("closed",)]
 
 
 @pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree"])

@@ -127,30 +127,6 @@ def test_emcee_keeps_its_chain() -> None:
         _ = best.chain
 
 
-def test_objects_of_lmfit_are_made_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = fitted(moves=True)
-    made: list[str] = []
-    for kind in (lmfit.Parameter, lmfit.Parameters, lmfit.Minimizer):
-        monkeypatch.setattr(
-            kind,
-            "__init__",
-            lambda self, *given, own=kind, real=kind.__init__, **named: (
-                made.append(own.__name__) or real(self, *given, **named)
-            ),
-        )
-    result = fitted(moves=True)
-    numbers = (result.values, result.stderr, result.correl, result.table, result.statistics)
-    assert str(numbers) == str(
-        (before.values, before.stderr, before.correl, before.table, before.statistics)
-    )
-    assert not made
-    assert result.params is result.lmfit.params
-    assert set(made) == {"Parameter", "Parameters"}
-    assert result.minimizer.params is result.params
-    assert "Minimizer" in made
-    assert (result.lmfit, result.minimizer) == (result.lmfit, result.minimizer)
-
-
 def test_a_native_fit_needs_no_lmfit_and_no_scipy(tmp_path: Path) -> None:
     """Importing them takes longer than all else. One from an archive used to import lmfit, and the
     first printed fit of 20 points and more scipy.special, for a quantile that nothing needed."""

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from support.line_model import line_text, measured
 
-from pyspec.fit import FitResult, fit_model, units
-from pyspec.fit.ending import Ending
+from pyspec.fit import FitResult, fit_model
 from pyspec.model import Measurement, Model, load_model
 
 FOLLOWERS = """  Gauss:
@@ -42,24 +41,6 @@ def facts(result: FitResult) -> list[object]:
     texts = result.message, str(result.table), result.fit_report(), result.lmfit.message
     found: list[object] = [dict(result.values), dict(result.stderr), dict(result.start), made]
     return [*found, correl, result.lmfit.covar.tolist(), str(result.correlations), *texts]
-
-
-def test_a_fit_makes_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, measurement = line()
-    expected = facts(fit_model(model, measurement))
-
-    def refuse(*_: Any) -> Any:
-        raise AssertionError("made without being asked for")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(units, "Found", refuse)
-        patch.setattr(Ending, "text", property(refuse))
-        patch.setattr(Ending, "correlations", property(refuse))
-        result = fit_model(model, measurement)
-        assert result.values["Gauss_01_x0"] == pytest.approx(84.3, abs=0.1)
-        assert result.stderr["Gauss_01_x0"] is not None
-        assert result.table
-    assert facts(result) == expected
 
 
 def change_the_model(model: Model, measurement: Measurement, other: FitResult) -> None:

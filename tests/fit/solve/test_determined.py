@@ -123,8 +123,7 @@ m:
 """  # fmt: skip
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.3])
-@pytest.mark.parametrize("seed", [4, 11, 23])
+@pytest.mark.parametrize(("noise", "seed"), [(0.0, 4), (0.3, 11), (0.3, 23)])
 def test_shapes_of_several_lines_at_a_bound_are_determined(noise: float, seed: int) -> None:
     """At m = 0 the width of a GLP has the slope of m. Of two such lines the directions came mixed,
     m of one up and of the other down: no way led out of the bounds, and m and F of both were said
@@ -165,8 +164,7 @@ m:
 """
 
 
-@pytest.mark.parametrize("method", ["native", "leastsq"])
-@pytest.mark.parametrize("seed", [3, 26])
+@pytest.mark.parametrize(("method", "seed"), [("native", 3), ("leastsq", 26)])
 def test_a_resolution_of_0_is_an_optimum(method: str, seed: int) -> None:
     """The sign of SD has no effect: at 0 it has no slope. Of edges that are broad by temperature
     alone 35 of 60 end there; they were said not to determine SD, and were no success."""

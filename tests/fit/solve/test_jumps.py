@@ -83,14 +83,6 @@ def test_a_place_that_the_data_tell_is_found() -> None:
     assert result.values["GLP_01_x0_expFun_01_t0"] == pytest.approx(1.63, abs=0.03)
 
 
-def test_an_instrument_takes_the_jump_away() -> None:
-    result = fit_model(model("exact", 1.2), Measurement(data=data_of(model("exact", 1.63))))
-    assert result.success
-    assert result.intervals == {}
-    name = "GLP_01_x0_stepFun_01_t0"
-    assert result.values[name] == pytest.approx(1.63, abs=5 * result.stderr[name])
-
-
 def test_width_of_a_box() -> None:
     """A box reads the straight lines between samples: its width has an error as any other. One by
     formula sums over the samples, and is searched for between them."""

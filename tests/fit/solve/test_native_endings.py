@@ -82,14 +82,7 @@ def test_a_dead_parameter() -> None:
     check_truth(result, TRUE_1D)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "one spectrum",
-        "a series",
-        "expressions",
-    ],
-)
+@pytest.mark.parametrize("name", ["one spectrum", "a series", "expressions"])
 def test_noise_free_data(name: str) -> None:
     ((model, measurement),) = CASES[name]()
     true = fit(CASES[name]())
@@ -182,15 +175,6 @@ def test_a_wider_tolerance_ends_sooner() -> None:
 
 
 # other methods and backends
-
-
-@pytest.mark.parametrize("method", ["least_squares", "nelder", "lbfgsb"])
-def test_other_methods_give_the_same_answer_and_errors(method: str) -> None:
-    measurement = Measurement(data=data_1d())
-    wanted = fit_model(spectrum(), measurement)
-    result = fit_model(spectrum(), measurement, method=method)
-    assert result.method == method
-    agree(result, wanted, 0.05, 0.02)
 
 
 def test_two_stages() -> None:

@@ -114,7 +114,7 @@ def test_a_wide_interval_ends_where_a_usual_one_does(
     assert result.message.endswith("; give start values between the bounds.")
 
 
-@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
 def test_the_size_of_the_data_counts(scale: float) -> None:
     data = measured(line(scale), 0.5 * scale)
     wide = {"A1": (0.0, 0.0, 1e15), "A2": (0.0, 0.0, 1e15)}
