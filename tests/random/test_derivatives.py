@@ -353,10 +353,12 @@ def _finite(total: Slopes, case: Case, executor: CompiledExecutor) -> None:
 MANY = int(os.environ.get("PYSPEC_DERIVATIVE_MODELS", "1200"))
 
 
-@pytest.fixture(scope="module", params=[40, pytest.param(MANY, marks=pytest.mark.slow)])
+@pytest.fixture(
+    scope="module", params=[(139, 179), pytest.param((0, MANY), marks=pytest.mark.slow)]
+)
 def total(request: pytest.FixtureRequest) -> Slopes:
     """What so many models have shown."""
-    return examine_slopes((0, request.param))
+    return examine_slopes(request.param)
 
 
 def lines(total: Slopes) -> str:

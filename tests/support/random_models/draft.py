@@ -64,6 +64,15 @@ class Draft:
         """-1 with the probability `negative`, else 1."""
         return -1.0 if self.chance(negative) else 1.0
 
+    def closure(self, slot: Slot) -> list[Slot]:
+        """The slot and all that its expression follows."""
+        found, waiting = [], [slot]
+        while waiting:
+            current = waiting.pop()
+            found.append(current)
+            waiting += [self.slots[name] for name in current.uses]
+        return found
+
     @property
     def span(self) -> tuple[float, float]:
         """Start and length of the energy axis; a length of 1 for a single point."""

@@ -13,7 +13,6 @@ from support.random_models.case import Case, Step
 from support.random_models.draft import Draft, Slot, draw_axes, draw_axis, nominal, rounded
 from support.random_models.expressions import write_expression
 from support.random_models.features import describe
-from support.random_models.mistakes import make_mistake
 from support.random_models.structure import Function, Structure, draw_structure
 
 #: Least distance of a jump from a sample, in units of the axis.
@@ -58,8 +57,6 @@ def _draw(rng: random.Random, seed: int) -> Case | None:
         {} if draft.chance(0.25) else files,
     )
     describe(draft, structure)
-    if draft.chance(0.1):
-        make_mistake(rng, case)
     return case
 
 
@@ -161,38 +158,27 @@ def _values(draft: Draft) -> None:
             slot.value = slot.nominal
             slot.spec = _plain(draft, slot)
         done.append(slot)
-    used = {
-        part.name for slot in order if slot.role != "quantity" for part in _closure(draft, slot)
-    }
+    used = {part.name for slot in order if slot.role != "quantity" for part in draft.closure(slot)}
     for slot in order:  # a free quantity that nothing uses is refused
         if slot.role == "quantity" and not slot.uses and slot.name not in used:
             slot.spec = f"[{slot.value!r}, False]"
-
-
-def _closure(draft: Draft, slot: Slot) -> list[Slot]:
-    found, waiting = [], [slot]
-    while waiting:
-        current = waiting.pop()
-        found.append(current)
-        waiting += [draft.slots[name] for name in current.uses]
-    return found
 
 
 def _preferred(draft: Draft, sources: list[Slot]) -> list[Slot]:
     """What changes, or follows others, is used more often than by chance."""
     if draft.chance(0.5):
         return sources
-    profiled = [s for s in sources if any(part.profiled for part in _closure(draft, s))]
+    profiled = [s for s in sources if any(part.profiled for part in draft.closure(s))]
     chosen = [s for s in profiled if s.uses] if draft.chance(0.5) else profiled
     if chosen:
         return chosen
-    moving = [s for s in sources if s.uses or any(part.moved for part in _closure(draft, s))]
+    moving = [s for s in sources if s.uses or any(part.moved for part in draft.closure(s))]
     return profiled or moving or sources
 
 
 def _may_use(draft: Draft, slot: Slot, other: Slot) -> bool:
     """Laws take what does not change, profiles what is not profiled."""
-    parts = _closure(draft, other)
+    parts = draft.closure(other)
     if slot.role == "law":
         return not any(part.moved or part.profiled for part in parts)
     if slot.role == "profile":

@@ -21,7 +21,6 @@ class Summary:
     status: Counter[str] = field(default_factory=Counter)
     features: Counter[str] = field(default_factory=Counter)
     refusals: Counter[str] = field(default_factory=Counter)
-    unintended: int = 0
     worst: dict[str, float] = field(default_factory=dict)
     worst_seed: dict[str, int] = field(default_factory=dict)
     fragile: list[str] = field(default_factory=list)
@@ -40,7 +39,6 @@ class Summary:
                 self._worst(what, float(value), outcome.seed)
         elif outcome.status == "refused":
             self.refusals[outcome.reason.split(":")[0]] += 1
-            self.unintended += "mistake" not in outcome.features
         else:
             self.failures.append({"reason": outcome.reason, **outcome.replay})
 
@@ -54,7 +52,6 @@ class Summary:
         self.status.update(other.status)
         self.features.update(other.features)
         self.refusals.update(other.refusals)
-        self.unintended += other.unintended
         self.not_finite += other.not_finite
         self.fragile = (self.fragile + other.fragile)[:KEPT]
         self.failures = (self.failures + other.failures)[:KEPT]
