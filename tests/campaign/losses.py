@@ -36,6 +36,7 @@ from pyspec import File, Project
 from pyspec.cli import main as command
 from pyspec.io import load_fits, save_fit
 from pyspec.plot import report
+from tests.support.fit_cases import LINE
 
 SHIM = Path(__file__).resolve().parents[1] / "io" / "archive" / "faults.c"
 
@@ -44,16 +45,6 @@ SHIMMED = {"this call fails": 1, "disk full from here": 2, "killed": 3, "killed 
 TIMED, SMALL = "killed at a moment", "files may not grow"
 FAULTS = (*SHIMMED, TIMED, SMALL)
 
-MODELS = """
-peak:
-  Offset:
-    y0: [1.0, True, -10, 10]
-  GLP:
-    A: [8.0, True, 0, 100]
-    x0: [4.5, True, 0, 10]
-    F: [1.6, True, 0.1, 5]
-    m: [0.4, False]
-"""
 JOB = "data: {path: data.csv}\nmodels: models.yaml\noutput: results\n"
 ENERGY = np.linspace(0.0, 10.0, 60)
 
@@ -67,7 +58,7 @@ def fitted(folder: Path, number: int) -> File:
     file = File(
         Project(folder, show_output=0), f"scan_{number}", data=spectrum(number), energy=ENERGY
     )
-    file.load_model(MODELS, "peak")
+    file.load_model(LINE, "peak")
     file.fit_spectrum("peak", progress=False)
     return file
 
@@ -95,7 +86,7 @@ class Command(Work):
     """``pyspec fit``, over the results of an earlier fit."""
 
     def prepare(self, number: int) -> None:
-        (self.folder / "models.yaml").write_text(MODELS)
+        (self.folder / "models.yaml").write_text(LINE)
         (self.folder / "job.yaml").write_text(JOB)
         rows = (
             f"{x!r},{y!r}\n"

@@ -2,9 +2,9 @@
 
 A map of 200,000 spectra is fitted once undisturbed, and once by processes that are killed
 (SIGKILL) five times, each followed by the same call. The results must be equal and complete.
-Then the cost of the engine is measured: a map beside a plain loop over the same spectra, in turns.
-With ``--cluster`` it is a map on a LocalCluster beside two plain loops in the same workers: one
-that reads, fits and writes the same blocks without the engine, and one that fits spectra in memory.
+With ``--cluster`` it is a map on a LocalCluster. Then the cost of the engine is measured: the map
+beside two plain loops in the same workers, one that reads, fits and writes the same blocks without
+the engine, and one that fits spectra in memory.
 """
 
 from __future__ import annotations
@@ -142,36 +142,6 @@ def differences(one: Path, other: Path) -> list[str]:
     return found
 
 
-def ratios(folder: Path, n_spectra: int, turns: int) -> tuple[float, float]:
-    """Time of a map over that of a plain loop over its spectra, in this process, in turns:
-    (processor, wall)."""
-
-    data = folder / "small.zarr"
-    make_map(data, n_spectra)
-    model = load_model(MODEL, "peak")
-    good = good_spectra(data)
-    alone = load_model(MODEL, "peak")
-    alone.set_axes(energy=ENERGY)
-
-    def plain() -> None:
-        fit_slices(alone, Measurement(good))
-
-    def mapped(turn: int) -> None:
-        fit_map(model, str(data), folder / f"small_{turn}.zarr", seed_adapt=None, block_size=2000)
-
-    def timed(work: Callable[[], None]) -> tuple[float, float]:
-        begin = time.process_time(), time.perf_counter()
-        work()
-        return time.process_time() - begin[0], time.perf_counter() - begin[1]
-
-    plain()
-    whole, loop = [], []
-    for turn in range(turns):
-        whole.append(timed(lambda turn=turn: mapped(turn)))  # type: ignore[misc]
-        loop.append(timed(plain))
-    return median_ratios(whole, loop)
-
-
 def good_spectra(data: Path) -> Any:
     """The spectra of a map that have no NaN, (n, n_energy)."""
     import xarray
@@ -282,9 +252,10 @@ def main() -> int:
     parser.add_argument("--block-size", type=int, default=None)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--turns", type=int, default=3, help="of the overhead; 0 leaves it out")
-    parser.add_argument("--cost", action="store_true", help="of the engine alone: kills nothing")
+    parser.add_argument("--cost", action="store_true", help="on a cluster: kills nothing")
     parser.add_argument("--fit", nargs=2, type=Path, metavar=("DATA", "STORE"))
     given = parser.parse_args()
+    given.cluster |= given.cost
     if given.fit:
         fit(*given.fit, given.workers, given.cluster, given.block_size)
         return 0
@@ -303,15 +274,12 @@ def main() -> int:
             killed(data, pieces, n_blocks, given)
             wrong = differences(whole, pieces)
             print(f"  different: {', '.join(wrong) or 'nothing'}", flush=True)
-        if given.turns:
-            if given.cluster:
-                times = cluster_times(folder, data, given.workers, given.turns)
-                on_cluster, loops, memory = times.values()
-                processor, wall = median_ratios(on_cluster, memory)
-                print(f"map / spectra in memory: {processor:.3f} of processor, {wall:.3f} of wall")
-                processor, wall = median_ratios(on_cluster, loops)
-            else:
-                processor, wall = ratios(folder, 20_000, given.turns)
+        if given.cluster and given.turns:
+            times = cluster_times(folder, data, given.workers, given.turns)
+            on_cluster, loops, memory = times.values()
+            processor, wall = median_ratios(on_cluster, memory)
+            print(f"map / spectra in memory: {processor:.3f} of processor, {wall:.3f} of wall")
+            processor, wall = median_ratios(on_cluster, loops)
             print(f"map / plain loops: {processor:.3f} of processor time, {wall:.3f} of wall time")
             if processor > 1 + OVERHEAD:
                 wrong.append("overhead")

@@ -24,6 +24,7 @@ import numpy as np
 
 from pyspec import File, Measurement, Project, fit_model, fit_slices, load_model
 from pyspec.executor import make_executor
+from tests.support.fit_cases import LINE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,21 +36,11 @@ WARM, LOOKS = 0.1, 40
 
 TURNS = {"evaluations": 1_000_000, "fits": 10_000, "batches": 10_000, "files": 10_000}
 
-MODEL = """
-peak:
-  Offset:
-    y0: [1.0, True, -10, 10]
-  GLP:
-    A: [8.0, True, 0, 100]
-    x0: [4.5, True, 0, 10]
-    F: [1.6, True, 0.1, 5]
-    m: [0.4, True, 0, 1]
-"""
 ENERGY = np.linspace(0.0, 10.0, 60)
 
 
 def peak() -> Any:
-    model = load_model(MODEL, "peak")
+    model = load_model(LINE, "peak")
     model.set_axes(energy=ENERGY)
     return model
 
@@ -61,8 +52,7 @@ def data(seed: int, shape: tuple[int, ...] = (60,)) -> Any:
 
 def evaluations() -> Callable[[int], object]:
     executor = make_executor(peak(), Measurement(data=data(0)), "compiled")
-    theta = np.array([1.0, 8.0, 4.5, 1.6, 0.4])
-    fixed = np.zeros(0)
+    theta, fixed = np.array([1.0, 8.0, 4.5, 1.6]), np.array([0.4])
     return lambda k: executor.residual(theta + 1e-9 * (k % 1000), fixed)
 
 
@@ -83,7 +73,7 @@ def batches() -> Callable[[int], object]:
 
 def files() -> Callable[[int], object]:
     folder = tempfile.TemporaryDirectory()
-    (Path(folder.name) / "models.yaml").write_text(MODEL, encoding="utf-8")
+    (Path(folder.name) / "models.yaml").write_text(LINE, encoding="utf-8")
 
     def turn(k: int, folder: Any = folder) -> None:
         project = Project(folder.name, name="run", show_output=False)

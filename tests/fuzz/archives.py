@@ -5,7 +5,7 @@
 Archives of three sizes are damaged in each way. Loading must raise one DataError: a returned fit
 that differs is a silent change, an answer after more than `LIMIT` seconds a hang, any other
 exception raw. `--skips` of the damaged archives are read with damaged="skip" too: every fit must
-come back as it was saved, or be named. Prints the counts, and what the digests cost of saving.
+come back as it was saved, or be named. Prints the counts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import collections
 import hashlib
 import random
 import signal
-import statistics
 import sys
 import tempfile
 import time
@@ -24,13 +23,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
 from pyspec.errors import ArchiveWarning, DataError
 from pyspec.io import digest, load_archive, save_archive
-from pyspec.io.archive import header, tree
 
 #: Seconds after which an answer counts as a hang: in this process, and with a child.
 LIMIT, LIMIT_SKIP = 10, 150
@@ -203,52 +200,6 @@ def attack(
     return found
 
 
-class _NoDigest:
-    """A digest of nothing."""
-
-    def nothing(self, *_: Any) -> None:
-        return
-
-    group = sequence = texts = numbers = nothing
-
-    def hex(self) -> str:
-        return "0" * 64
-
-
-def cost(folder: Path, size: str, repeats: int = 25) -> tuple[float, float, float, float]:
-    """Median processor seconds of saving, and which shares of it are the digest of the file, those
-    of the fits (what going through them takes longer with a digest than without), and those of
-    the arrays, which are their names."""
-    n_fits, shape = SIZES[size]
-    made = [contents(number, shape) for number in range(n_fits)]
-    fits, path = [fit for fit, _ in made], folder / "cost.h5"
-
-    def save() -> None:
-        save_archive(path, fits, arrays={digest(data): data for _, data in made}, mode="replace")
-
-    def walk() -> None:
-        for fit in fits:
-            tree.tree_digest(fit)
-
-    def walk_alone() -> None:
-        with mock.patch.object(tree, "TreeDigest", _NoDigest):
-            walk()
-
-    def digest_arrays() -> None:
-        for _, data in made:
-            digest(data)
-
-    calls = save, lambda: header.seal(path), walk, walk_alone, digest_arrays
-    seconds: list[list[float]] = [[] for _ in calls]
-    for _ in range(repeats):
-        for call, found in zip(calls, seconds, strict=True):
-            begin = time.process_time()
-            call()
-            found.append(time.process_time() - begin)
-    whole, file, walked, alone, arrays = (statistics.median(found) for found in seconds)
-    return whole, file / whole, max(walked - alone, 0.0) / whole, arrays / whole
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name, count in (("flips", 10000), ("cuts", 200), ("blocks", 200), ("skips", 300)):
@@ -264,12 +215,6 @@ def main() -> int:
             print(f"{size:7} {kind:7} {'skip' if skip else 'raise':6} {dict(counts.kinds)}")
             print("".join(f"    {example}\n" for example in counts.examples), end="")
         print(f"{time.perf_counter() - begin:.0f} s")
-        for size in SIZES:
-            seconds, file, fits, arrays = cost(folder, size)
-            print(
-                f"{size:7} saving {seconds * 1e3:.1f} ms of the processor: digest of the file "
-                f"{file:.1%}, of the fits {fits:.1%}, of the arrays {arrays:.1%}"
-            )
     bad = sum(counts.bad for counts in found.values())
     print(f"{bad} silent changes, hangs, raw exceptions or unnamed losses")
     return 1 if bad else 0

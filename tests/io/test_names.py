@@ -20,8 +20,6 @@ from pyspec.model import load_model
 ODD = [
     "../outside",
     "/outside",
-    "a/b",
-    "..",
     pytest.param(
         "a\x00b",
         marks=pytest.mark.skipif(
@@ -29,9 +27,7 @@ ODD = [
         ),
     ),
     "µ" * 300,
-    "x" * 1000,
     "a\nb",
-    "~nobody",
 ]
 
 
@@ -98,17 +94,6 @@ def test_the_longest_name_can_be_saved(tmp_path: Path) -> None:
     assert load_archive(path)[0] == [{"n": 1}]
 
 
-def test_contents_without_end_leave_no_file(tmp_path: Path) -> None:
-    deep: dict[str, object] = {}
-    inner = deep
-    for _ in range(5000):
-        inner["a"] = {}
-        inner = inner["a"]  # type: ignore[assignment]
-    with pytest.raises(DataError, match="nested more than"):
-        save_archive(tmp_path / "a.h5", deep)
-    assert os.listdir(tmp_path) == []
-
-
 def test_no_error_echoes_more_than_2_kb(tmp_path: Path) -> None:
     long = "x" * 100_000
     for call in (
@@ -125,25 +110,6 @@ def test_no_error_echoes_more_than_2_kb(tmp_path: Path) -> None:
     assert cut("short") == "short"
     assert cut("a" * 5000).endswith("a" * 100)
     assert "(3334 characters left out)" in cut("a" * 5000)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (b"\xff\xfe\x00", "byte 0 is not UTF-8"),
-        (b"show_output: 2023-99-99\n", "show_output is '2023-99-99'; write true or false"),
-        (b"backend: " + b"[" * 100_000, "nested too deeply"),
-        (b"a: b: c\n", "not valid YAML: mapping values are not allowed here"),
-        (b"? [1, 2]\n: 3\n? {a: 1}\n: 2\n", "a key must be a word"),
-        (b"\x00", "a NUL byte"),
-    ],
-)
-def test_settings_of_a_project_that_are_none(tmp_path: Path, text: bytes, said: str) -> None:
-    (tmp_path / "project.yaml").write_bytes(text)
-    with pytest.raises(DataError, match=said) as caught:
-        Project(tmp_path)
-    assert "project.yaml" in str(caught.value)
-    assert len(str(caught.value)) <= MAX_MESSAGE
 
 
 def test_a_file_that_is_held_for_a_moment_is_replaced(

@@ -127,19 +127,6 @@ def test_dates_and_durations_count_in_seconds() -> None:
     assert from_xarray(tenths).time.tolist() == (np.arange(8) / 10).tolist()  # 0.3 was 0.30…04
 
 
-def test_there_and_back() -> None:
-    array = xr.DataArray(DATA, dims=("y", "delay", "eV"), coords={"y": Y, "delay": T, "eV": E})
-    array.coords["delay"].attrs["units"] = "ps"
-    array.attrs["units"] = "counts"
-    found = from_xarray(array)
-    back = to_xarray(found)
-    assert back.dims == ("y", "time", "energy")
-    assert back.coords["time"].attrs["units"] == "ps"
-    again = from_xarray(back)
-    np.testing.assert_array_equal(again.data, found.data)
-    assert dict(again.units) == dict(found.units)
-
-
 @pytest.mark.parametrize("name", ["scan", "energy"])
 def test_standard_errors_go_there_and_back(tmp_path: Path, name: str) -> None:
     """They were lost: to_xarray had the values alone."""
@@ -225,6 +212,7 @@ def test_fits_as_datasets_keep_labels_and_units(tmp_path: Path) -> None:
     energy, delay = np.linspace(1.0, 2.0, 41), np.array([-1.0, 0.0, 2.0])
     line = 1 + 5 * np.exp(-(((energy - 1.5) / 0.1) ** 2) / 2)
     data = line + np.random.default_rng(2).normal(0, 0.1, (3, 41))
+    data[1, 2] = np.nan
     axes = {
         "delay": ("delay", delay, {"units": "ps"}),
         "energy": ("energy", energy, {"units": "eV", "long_name": "binding energy"}),
@@ -233,6 +221,7 @@ def test_fits_as_datasets_keep_labels_and_units(tmp_path: Path) -> None:
     file = File.from_xarray(given, Project(tmp_path, show_output=False), name="scan")
     file.load_model(MODEL, "peak")
     slices, fit = file.fit_slice_by_slice("peak"), file.fit_2d("peak")
+    assert fit.n_data == 3 * 41 - 1
     for made in (slices.to_xarray(), fit.to_xarray()):
         made.to_netcdf(tmp_path / "fit.nc")
         with xr.open_dataset(tmp_path / "fit.nc") as again:

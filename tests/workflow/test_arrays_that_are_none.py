@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec import File, FitError, Project, PyspecError
+from pyspec import File, Project, PyspecError
 from pyspec.errors import CallError, NoSuchKeyError
 
 ENERGY, TIME = np.linspace(80.0, 90.0, 41), np.arange(6.0)
@@ -72,13 +72,6 @@ def test_they_are_refused_by_name(file: File, what: str) -> None:
     call, said = CALLS[what]
     with pytest.raises(PyspecError, match=said):
         call(file)
-
-
-def test_no_metrics_are_all_metrics(file: File) -> None:
-    all_of_them = file.compare_models(metrics=[])
-    assert file.compare_models(metrics=np.array([])).equals(all_of_them)
-    with pytest.raises(FitError, match="no metric 'aik'"):
-        file.compare_models(metrics=["aik"])
 
 
 def test_a_fit_by_a_number_that_is_not_there(file: File) -> None:

@@ -10,12 +10,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
-EXECUTORS = ("tree", "interpreted", "compiled")
 
 #: Data set 02, by an independent program. The baseline: value as printed, half of its last
 #: digit (which is more than 1 % of the standard error of the position).
@@ -27,15 +25,13 @@ BASELINE_02 = {
     "GLP_01_F": (0.903315, 5e-7),
     "GLP_01_m": (0.625957, 5e-7),
 }
-#: All times: value and standard error.
-SERIES_02 = {
-    "GLP_01_x0": (84.2099108, 2255e-7),
-    "GLP_01_x0_sinFun_01_A": (-0.8437998, 3191e-7),
-    "GLP_01_x0_sinFun_01_f": (0.25016566, 1267e-8),
-    "GLP_01_x0_sinFun_01_phi": (0.3985178, 7693e-7),
-}
-
 #: Value, standard error, half of the last printed digit.
+SERIES_02 = {
+    "GLP_01_x0": (84.2099108, 2255e-7, 0),
+    "GLP_01_x0_sinFun_01_A": (-0.8437998, 3191e-7, 0),
+    "GLP_01_x0_sinFun_01_f": (0.25016566, 1267e-8, 0),
+    "GLP_01_x0_sinFun_01_phi": (0.3985178, 7693e-7, 0),
+}
 SERIES_01 = {
     "GLP_01_x0": (9.00019, 149e-5, 5e-6),
     "GLP_01_x0_gaussCONV_SD": (3.00405, 671e-5, 5e-6),
@@ -49,12 +45,18 @@ SERIES_03 = {
     "GLP_01_x0_expFun_01_tau": (0.406768, 173e-5, 5e-7),
     "GLP_01_x0_expFun_02_tau": (0.805706, 253e-5, 5e-7),
 }
-WINDOWS_01 = (0, 481), (100, 361), (0, 41)
-WINDOWS_03 = (0, 396), (80, 281), (0, 71)
-MOVING = [
-    ("position_decay", "01_basic_fitting", SERIES_01, 1.0598802, WINDOWS_01),
-    ("two_cycles", "03_multi_cycle_dynamics", SERIES_03, 1.0778859, WINDOWS_03),
-]
+#: Data set, values, redchi and its last digit, windows of rows, columns and baseline.
+MEASURED: dict[str, tuple[str, dict[str, Any], float, float, Any]] = {
+    "position_decay": (
+        "01_basic_fitting", SERIES_01, 1.0598802, 6e-8, ((0, 481), (100, 361), (0, 41))
+    ),
+    "oscillating_doublet": (
+        "02_dependent_parameters", SERIES_02, 197.2707, 2e-4, ((1, 206), (245, 870), (0, 4))
+    ),
+    "two_cycles": (
+        "03_multi_cycle_dynamics", SERIES_03, 1.0778859, 6e-8, ((0, 396), (80, 281), (0, 71))
+    ),
+}  # fmt: skip
 
 
 def script(name: str) -> ModuleType:
@@ -68,56 +70,13 @@ def script(name: str) -> ModuleType:
 
 
 @pytest.mark.parametrize(
-    "backend", [pytest.param("tree", marks=pytest.mark.slow), "interpreted", "compiled"]
+    "backend", [pytest.param("interpreted", marks=pytest.mark.slow), "compiled"]
 )
-def test_oscillating_doublet_on_measured_data(shared: Path, backend: str) -> None:
-    """Every reference value within 1 % of its standard error, standard errors within 1 %,
-    redchi to 6 digits."""
-    folder = shared / "data" / "trspecfit_examples" / "02_dependent_parameters"
-    if not folder.is_dir():
-        pytest.skip(f"no data set 02 in {folder}")
-    example = script("oscillating_doublet")
-    file, result = example.fit(example.read(folder), backend=backend)
-    assert (file.rows, file.columns, file.baseline_rows) == ((1, 206), (245, 870), (0, 4))
-    baseline = file.get_result(fit_type="baseline")
-    assert baseline.backend == result.backend == backend
-    for name, (value, digit) in BASELINE_02.items():
-        assert abs(baseline.values[name] - value) <= 0.01 * baseline.stderr[name] + digit, name
-    assert result.success
-    assert set(result.problem.names) == set(SERIES_02)
-    for name, (value, error) in SERIES_02.items():
-        assert abs(result.values[name] - value) <= 0.01 * error, name
-        assert result.stderr[name] == pytest.approx(error, rel=0.01), name
-    assert result.redchi == pytest.approx(197.2707, rel=1e-6)
-
-
-@pytest.mark.slow
-def test_oscillating_doublet_on_simulated_data() -> None:
-    example = script("oscillating_doublet")
-    fits = {name: example.fit(example.simulate(), backend=name)[1] for name in EXECUTORS}
-    wanted = fits["tree"]
-    for result in fits.values():
-        assert result.success
-        # The baseline is taken while the peak moves, so only the motion is the truth.
-        assert abs(result.values["GLP_01_x0_sinFun_01_f"] - 0.25) < 4e-5
-        assert abs(result.values["GLP_01_x0_sinFun_01_A"] + 0.85) < 2e-3
-        for name in result.problem.names:
-            assert abs(result.values[name] - wanted.values[name]) < 1e-3 * wanted.stderr[name]
-        np.testing.assert_allclose(result.redchi, wanted.redchi, rtol=1e-9)
-
-
-@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
-@pytest.mark.parametrize(("name", "folder", "wanted", "redchi", "windows"), MOVING)
-def test_moving_peaks_on_measured_data(
-    shared: Path,
-    name: str,
-    folder: str,
-    wanted: dict[str, tuple[float, float, float]],
-    redchi: float,
-    windows: tuple[tuple[int, int], ...],
-    backend: str,
-) -> None:
-    """Every reference value within 1 % of its standard error or to the last printed digit."""
+@pytest.mark.parametrize("name", MEASURED)
+def test_examples_on_measured_data(shared: Path, name: str, backend: str) -> None:
+    """Every reference value within 1 % of its standard error or to the last printed digit, standard
+    errors within 1 %."""
+    folder, wanted, redchi, digit, windows = MEASURED[name]
     place = shared / "data" / "trspecfit_examples" / folder
     if not place.is_dir():
         pytest.skip(f"no data set in {place}")
@@ -126,10 +85,14 @@ def test_moving_peaks_on_measured_data(
     assert (file.rows, file.columns, file.baseline_rows) == windows
     assert result.success
     assert set(result.free_names) == set(wanted)
-    for parameter, (value, error, digit) in wanted.items():
-        assert abs(result.values[parameter] - value) <= max(0.01 * error, digit), parameter
+    for parameter, (value, error, last) in wanted.items():
+        assert abs(result.values[parameter] - value) <= max(0.01 * error, last), parameter
         assert result.stderr[parameter] == pytest.approx(error, rel=0.01), parameter
-    assert result.redchi == pytest.approx(redchi, abs=6e-8)
+    assert result.redchi == pytest.approx(redchi, abs=digit)
+    baseline = file.get_result(fit_type="baseline")
+    assert baseline.backend == result.backend == backend
+    for parameter, (value, last) in (BASELINE_02 if wanted is SERIES_02 else {}).items():
+        assert abs(baseline.values[parameter] - value) <= 0.01 * baseline.stderr[parameter] + last
 
 
 @pytest.mark.parametrize("name", ["position_decay", "two_cycles"])

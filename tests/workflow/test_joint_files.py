@@ -82,7 +82,7 @@ def three_files(path: Path) -> Project:
     return project
 
 
-@pytest.mark.parametrize("backend", ["tree", "interpreted", "compiled"])
+@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
 def test_three_files_on_their_own_grids(tmp_path: Path, backend: str) -> None:
     project = three_files(tmp_path)
     joint = project.fit_2d(model_name="peak", backend=backend)
@@ -133,27 +133,6 @@ def test_joint_noise(tmp_path: Path) -> None:
     assert ratio == pytest.approx(weighted.redchi**0.5, rel=1e-4)
 
 
-def test_joint_counts(tmp_path: Path) -> None:
-    project = Project(folder(tmp_path), show_output=False)
-    for index in range(2):
-        parts = simulated(index, 60, 20)
-        counts = np.random.default_rng(index).poisson(np.maximum(parts["data"], 0.5))
-        parts = {**parts, "data": counts, "name": f"scan {index}"}
-        File(project, **parts).set_noise("Poisson")
-    project.load_models(model_yaml="m.yaml", model_info="peak")
-    project.add_time_dependences(
-        target_model="peak",
-        target_parameter="Gauss_01_x0",
-        dynamics_yaml="laws.yaml",
-        dynamics_model="decay",
-    )
-    joint = project.fit_2d(model_name="peak")
-    assert joint.success
-    assert joint.redchi == pytest.approx(1.0, abs=0.2)
-    alone = [f.fit_2d("peak", seed_source="model").stderr["Gauss_01_x0"] for f in project.files]
-    assert joint.stderr["Gauss_01_x0"] < min(alone)
-
-
 # sub-cycles, profiles, warnings
 
 
@@ -179,50 +158,6 @@ def test_a_profile_along_an_auxiliary_axis(tmp_path: Path) -> None:
 
 
 # archives, datasets
-
-
-def test_an_archive_suffices_to_fit_again(tmp_path: Path) -> None:
-    pytest.importorskip("h5py")
-    project = three_files(tmp_path)
-    file = project[0]
-    file.set_fit_limits([2, 18], time_limits=[-3, 25])
-    file.set_noise("gaussian", sigma=0.4)
-    result = file.fit_2d("peak")
-    path = file.save_fit("scan.h5")
-    assert path == tmp_path / "scan.h5"
-    (stored,) = load_fits(path)
-    again = stored.refit(start="initial")
-    assert again.values == pytest.approx(result.values, rel=1e-7)
-    for name in result.free_names:
-        assert again.stderr[name] == pytest.approx(result.stderr[name], rel=1e-4)
-    assert again.redchi == pytest.approx(result.redchi, rel=1e-9)
-    file.fit_2d("peak")
-    file.save_fit("best.h5", select="best", by="chi2")
-    assert len(load_fits(tmp_path / "best.h5")) == 1
-    with pytest.raises(FitError, match="did you mean 'latest'"):
-        file.save_fit("x.h5", select="latst")
-    with pytest.raises(FitError, match="no such fit to save"):
-        file.save_fit("x.h5", model="flat")
-
-
-def test_xarray_in_and_out(tmp_path: Path) -> None:
-    xarray = pytest.importorskip("xarray")
-    parts = simulated(0, 60, 30)
-    parts["data"][3, 4] = np.nan
-    array = xarray.DataArray(
-        parts["data"], dims=("time", "energy"), coords={k: parts[k] for k in ("time", "energy")}
-    )
-    project = Project(folder(tmp_path, "True"), show_output=False)
-    file = File.from_xarray(array, project, name="from xarray")
-    assert file.name == "from xarray"
-    assert file.keep is not None
-    file.load_model("m.yaml", "peak")
-    result = file.fit_2d("peak")
-    assert result.n_data == 60 * 30 - 1
-    dataset = result.to_xarray()
-    assert dict(dataset.sizes) == {"time": 30, "energy": 60, "parameter": 4}
-    assert float(dataset["value"].sel(parameter="Gauss_01_A")) == result.values["Gauss_01_A"]
-    np.testing.assert_allclose(dataset["fit"], result.fit)
 
 
 def test_spectra_are_fitted_together_by_fit_joint(tmp_path: Path) -> None:

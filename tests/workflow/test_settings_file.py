@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pyspec import DataError, Project, PyspecError
+from pyspec.errors import MAX_MESSAGE
 
 
 def project_of(folder: Path, text: str) -> Project:
@@ -48,7 +49,6 @@ def test_looks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("show_output: 'False'\n", r"1: show_output is 'False'; write true or false"),  # was True
         ("delim: ','\nshow_output: False\u00a0\n", r"2: show_output is 'False\\xa0'"),
         ("show_output:\n", "1: show_output is empty; write true or false"),
         ("show_output: 0\nshow_output: 1\n", "2: show_output is given twice; remove one"),
@@ -57,12 +57,22 @@ def test_looks(tmp_path: Path) -> None:
         ("sigma_data: 1:30\n", "1: sigma_data is '1:30'; give a number"),  # was 90
         ("sigma_data: [1, 2]\n", r"1: sigma_data is \[1, 2\]; give a number"),
         ("delim: ','\n\tnum_fmt: 1\n", "2: not valid YAML: .*; indent with spaces, not with tabs"),
+        ("backend: " + "[" * 100_000, ".*nested too deeply"),
+        ("? [1, 2]\n: 3\n? {a: 1}\n: 2\n", ".*a key must be a word"),
         ("delim: ','\nbakend: tree\n", "2: unknown setting 'bakend'; did you mean 'backend'"),
     ],
 )
 def test_what_means_nothing_is_refused_with_its_line(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(DataError, match=f"project.yaml:{said}"):
+    with pytest.raises(DataError, match=f"project.yaml:{said}") as caught:
         project_of(tmp_path, text)
+    assert len(str(caught.value)) <= MAX_MESSAGE
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    for raw, said in ((b"\xff\xfe\x00", "byte 0 is not UTF-8"), (b"\x00", "a NUL byte")):
+        (tmp_path / "project.yaml").write_bytes(raw)
+        with pytest.raises(DataError, match=rf"project\.yaml.*{said}"):
+            Project(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec import File, FitError, ModelError, Project, SliceResults, load_fits, register_function
+from pyspec import File, FitError, ModelError, Project, SliceResults, register_function
 from pyspec.fit import fit_slices
 from pyspec.functions.external import forget_function
 from pyspec.model import Measurement, load_model
@@ -96,8 +96,7 @@ def test_every_slice_as_if_alone(file: File) -> None:
     assert slices.residual.shape == (24, slices.energy.size)
 
 
-@pytest.mark.parametrize("is_stored", [False, True])
-def test_slices_go_on_from_slices(file: File, is_stored: bool) -> None:
+def test_slices_go_on_from_slices(file: File) -> None:
     """They were refused: their values by name hold those of parameters that follow others, which
     are no start values, and those of slices without a result."""
 
@@ -107,9 +106,6 @@ def test_slices_go_on_from_slices(file: File, is_stored: bool) -> None:
 
     first: Any = file.fit_slice_by_slice("peak", progress=stop)
     found = first.values["Gauss_01_x0"]
-    if is_stored:
-        pytest.importorskip("h5py")
-        first = load_fits(file.save_fit("fits.h5"))[-1]
     file.set_fit_limits(time_limits=[-3, None])
     file.models["peak"].set("Gauss_01_SD", vary=False)
     file.models["peak"].set("Gauss_01_x0", max=12.5)
@@ -126,13 +122,10 @@ def test_slices_go_on_from_slices(file: File, is_stored: bool) -> None:
         file.fit_slice_by_slice("peak", seed_values=again)
 
 
-@pytest.mark.parametrize("limits", [[0.0, 14.0], [6.0, 20.0], [6.0, 12.0]])
-def test_starts_move_from_where_the_baseline_has_its_maximum(
-    file: File, limits: list[float]
-) -> None:
+def test_starts_move_from_where_the_baseline_has_its_maximum(file: File) -> None:
     """A baseline fitted in another window of as many points was read as one of the slices' window:
     all starts were off by the distance of the two, and slices ended far away."""
-    file.set_fit_limits(limits)
+    file.set_fit_limits([6.0, 20.0])
     x0 = file.fit_baseline("peak").values["Gauss_01_x0"]
     file.set_fit_limits([3.0, 17.0])
     slices = file.fit_slice_by_slice("peak")
@@ -274,13 +267,12 @@ def test_a_trace_with_its_errors_as_weights(file: File) -> None:
         slices.fit_parameter("Gauss_1_x0", LAWS, "decay")
 
 
-@pytest.mark.parametrize("backend", ["tree", "interpreted", "compiled"])
-def test_a_file_of_values_against_time(file: File, backend: str) -> None:
+def test_a_file_of_values_against_time(file: File) -> None:
     values = position(TIME) - 9.0 + np.random.default_rng(1).normal(0, 0.05, TIME.size)
     trace = File(file.project, data=values, time=TIME)
     trace.set_noise("gaussian", sigma=0.05)
     trace.set_fit_limits(None, time_limits=[-2, 25])
-    result = trace.fit_trace("laws.yaml", "decay", backend=backend)
+    result = trace.fit_trace("laws.yaml", "decay")
     assert abs(result.values["expFun_01_tau"] - 8.0) < 4 * result.stderr["expFun_01_tau"]
     assert result.n_data == 28
     assert (result.time[0], result.time[-1]) == (-2.0, 25.0)

@@ -21,6 +21,7 @@ from pyspec import (
     load_dynamics,
     load_fit,
     load_model,
+    load_profile,
     save_fit,
 )
 from pyspec.io import load_archive, record_of
@@ -166,7 +167,16 @@ def sampled() -> FitResult:
     return found
 
 
-MAKERS = [bound, lost, weighted, starts, leastsq, onset, counts, trace, stages, sampled]
+def profile() -> FitResult:
+    model = spectrum()
+    text = "depth: {pExpDecay: {A: [1, True], tau: [2, False]}}\n"
+    model.add_profile("GLP_01_A", load_profile(text, "depth", "GLP_01_A"))
+    model.set_axes(aux=np.linspace(0.0, 3.0, 4), aux_weights=[1.0, 2.0, 1.0, 0.0])
+    model.set("GLP_01_A", vary=False)
+    return fit_model(model, Measurement(data=data_1d()))
+
+
+MAKERS = [bound, lost, weighted, starts, leastsq, onset, counts, trace, stages, sampled, profile]
 
 
 @pytest.mark.parametrize("make", MAKERS)

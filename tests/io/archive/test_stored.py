@@ -19,7 +19,7 @@ from pyspec.io.archive import header
 from pyspec.io.archive.deferred_error_file import SteadyFile
 from pyspec.io.atomic import _prefix, folder_lock, replacing
 from pyspec.io.hdf5_heap_check import check_heaps
-from pyspec.model import Measurement, load_profile, load_time_model
+from pyspec.model import Measurement, load_time_model
 
 
 @pytest.fixture(scope="module")
@@ -38,28 +38,17 @@ def test_a_text_with_other_parameters_is_refused(tmp_path: Path, one: FitResult)
         _ = load_fit(tmp_path / "b.h5").model
 
 
-FEMTOSECONDS = """
-decay:
-  expFun:
-    A: [2.0, True, 0.0, 10.0]
-    tau: [40.0e-15, True, 10.0e-15, 90.0e-15]
-    t0: [0.0, False]
-    y0: [0.0, False]
-"""
-
-
-@pytest.mark.parametrize("method", ["native", "leastsq"])
-def test_a_fit_in_seconds_is_one_again(tmp_path: Path, method: str) -> None:
+def test_a_fit_in_seconds_is_one_again(tmp_path: Path) -> None:
     """Bounds 8e-14 apart used to be refused, as lmfit does: they say "min == max"."""
-    model = load_time_model(FEMTOSECONDS, "decay")
+    tau = "[4e-14, True, 1e-14, 9e-14]"
+    text = f"decay: {{expFun: {{A: [2, True, 0, 10], tau: {tau}, t0: [0, False]}}}}"
+    model = load_time_model(text, "decay")
     model.set_axes(time=np.linspace(-20e-15, 300e-15, 200))
     noise = np.random.default_rng(1).normal(0.0, 0.01, 200)
-    one = fit_model(model, Measurement(model.evaluate() + noise), method=method)
+    one = fit_model(model, Measurement(model.evaluate() + noise), method="leastsq")
     save_fit(tmp_path / "a.h5", one)
     again = load_fit(tmp_path / "a.h5")
     assert str(again.table) == str(one.table)
-    assert again._start.units == one._start.units
-    assert again.lmfit.method == method
     for name, par in one.params.items():
         own = again.params[name]
         for what in ("value", "stderr", "vary", "min", "max", "init_value"):
@@ -97,20 +86,6 @@ def test_a_fit_without_covariance_has_no_correlations(tmp_path: Path) -> None:
     assert not fit.success
     assert np.isnan(fit.ending.covariance).all()
     assert fit.correlations.names == ()
-
-
-def test_a_profile_comes_back(tmp_path: Path) -> None:
-    model = spectrum()
-    text = "depth: {pExpDecay: {A: [1, True], tau: [2, False]}}\n"
-    model.add_profile("GLP_01_A", load_profile(text, "depth", "GLP_01_A"))
-    model.set_axes(aux=np.linspace(0.0, 3.0, 4), aux_weights=[1.0, 2.0, 1.0, 0.0])
-    model.set("GLP_01_A", vary=False)
-    result = fit_model(model, Measurement(data=data_1d()))
-    save_fit(tmp_path / "a.h5", result)
-    again = load_fit(tmp_path / "a.h5").model
-    assert again.values == result.values
-    np.testing.assert_array_equal(again.aux_weights, model.aux_weights)
-    np.testing.assert_allclose(again.evaluate(), result.fit, rtol=1e-12)
 
 
 def test_random_starts_belong_to_the_settings(tmp_path: Path) -> None:

@@ -35,6 +35,10 @@ m:
 """
 
 
+TIME = np.arange(30.0)
+DATA = np.exp(-(((ENERGY - 2) / 0.3) ** 2)) + 0.05 * np.random.default_rng(1).normal(size=(30, 20))
+
+
 def fitted(folder: Path, text: str) -> JointResult:
     """Three files fitted together, and saved to "joint.h5"."""
     rng = np.random.default_rng(1)
@@ -70,12 +74,6 @@ def test_the_joint_fit_comes_back(tmp_path: Path, text: str) -> None:
     if text is SPECTRA:
         amplitudes = [one.amplitudes["expFun_01_A"] for one in (again[0], joint[0])]
         np.testing.assert_allclose(*amplitudes, atol=1e-6)
-
-
-def test_a_file_that_lacks_is_told_of(tmp_path: Path) -> None:
-    fitted(tmp_path, PLAIN)
-    parts = load_fits(tmp_path / "joint.h5")
-    assert Kind.MOVED in kinds(refit_joint(parts[:2]))
 
 
 def test_other_fits_of_the_archive_are_left_out(tmp_path: Path) -> None:
@@ -141,35 +139,22 @@ def test_the_last_joint_fit_may_have_fewer_files(tmp_path: Path) -> None:
         refit_joint(load_fits(path))
 
 
-def test_what_is_no_joint_fit(tmp_path: Path) -> None:
+def test_parts_of_a_joint_fit(tmp_path: Path) -> None:
+    """Shared parameters of one file that was fitted again became others without a word."""
     fitted(tmp_path, PLAIN)
     parts = load_fits(tmp_path / "joint.h5")
+    assert Kind.MOVED in kinds(refit_joint(parts[:2]))
     with pytest.raises(DataError, match="those of all files"):
         refit_joint(parts[:1])
     with pytest.raises(CallError, match="takes the fits of load_fits"):
         refit_joint([parts[0], tmp_path])  # type: ignore[list-item]
-
-
-def test_one_file_fitted_again_says_that_others_took_part(tmp_path: Path) -> None:
-    """Its shared parameters used to become others without a word."""
-    fitted(tmp_path, PLAIN)
     with pytest.warns(ModelWarning, match="refit_joint"):
-        again = load_fits(tmp_path / "joint.h5")[0].refit()
+        again = parts[0].refit()
     (told,) = [str(one) for one in again.findings if one.kind is Kind.REFITTED_ALONE]
     assert "Gauss_01_x0" in told
-    alone = fitted_alone(tmp_path)
-    assert Kind.REFITTED_ALONE not in kinds(alone.refit())
-
-
-def fitted_alone(folder: Path) -> FitResult:
-    """One file with the same model, saved and loaded."""
-    project = Project(folder, show_output=False)
-    rng = np.random.default_rng(2)
-    data = np.exp(-(((ENERGY - 2) / 0.3) ** 2)) + 0.05 * rng.normal(size=(30, 20))
-    file = File(project, name="alone", data=data, energy=ENERGY, time=np.arange(30.0))
+    file = File(Project(tmp_path, show_output=False), data=DATA, energy=ENERGY, time=TIME)
     file.load_model("m.yaml", "m")
     file.fit_2d("m")
-    file.save_fit("alone.h5")
-    (stored,) = load_fits(folder / "alone.h5")
+    (stored,) = load_fits(file.save_fit("alone.h5"))
     assert isinstance(stored, FitResult)
-    return stored
+    assert Kind.REFITTED_ALONE not in kinds(stored.refit())

@@ -71,15 +71,6 @@ def test_other_orders_and_square_data(tmp_path: Path, suffix: str) -> None:
     np.testing.assert_array_equal(read(path).energy, ENERGY)
 
 
-@pytest.mark.parametrize("suffix", ["npz", "h5"])
-def test_the_data_are_chosen_by_name(tmp_path: Path, suffix: str) -> None:
-    arrays = {"run1": DATA, "run2": 2 * DATA, "energy": ENERGY, "time": TIME}
-    path = save(tmp_path / f"a.{suffix}", arrays)
-    found = read(path, data="run2")
-    np.testing.assert_array_equal(found.data, 2 * DATA)
-    assert any("not used: run1" in note for note in found.notes)
-
-
 def test_hdf5_groups_units_and_scales(tmp_path: Path) -> None:
     path = tmp_path / "a.hdf5"
     with h5py.File(path, "w") as file:

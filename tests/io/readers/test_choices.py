@@ -20,6 +20,7 @@ def test_arrays_by_their_short_names_and_axes_of_square_data(tmp_path: Path) -> 
     path = tmp_path / "a.npz"
     np.savez(path, **{"run/q": DATA, "run/r": 2 * DATA, "run/a": ENERGY, "run/b": TIME})
     found = read(path, data="q", time="b", energy="a")
+    assert any("not used: run/r" in note for note in found.notes)
     assert found.dims == ("time", "energy")
     np.testing.assert_array_equal(found.data, DATA)
     np.testing.assert_array_equal(found.time, TIME)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import random
 import re
-import signal
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
 import pytest
+from fuzz.guided import at_most
 from support.files.samples import ENERGY, SAMPLES, samples_of, scienta_zip
 
 from pyspec.errors import DataError, PyspecError
@@ -21,29 +20,6 @@ from pyspec.io import READERS, read
 
 #: Longest message, in bytes, beside the path of the file.
 MOST = 2000
-
-
-class _HangsError(BaseException):
-    """No Exception: what takes those for signs of damage must not hide it."""
-
-
-@contextmanager
-def at_most(seconds: int) -> Iterator[None]:
-    """Ends a read that hangs, on systems that have such signals."""
-    if not hasattr(signal, "SIGALRM"):
-        yield
-        return
-
-    def stop(*_: Any) -> None:
-        raise _HangsError(f"reading took more than {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def attempt(path: Path, **how: Any) -> str:
@@ -72,36 +48,39 @@ def damaged(raw: bytes, cuts: int, flips: int, seed: int) -> Iterator[bytes]:
         yield bytes(changed)
 
 
-def check(name: str, path: Path, how: dict[str, Any], cuts: int, flips: int) -> None:
-    """Damages one file in all ways; with and without saying the format."""
-    raw, said = path.read_bytes(), 0
-    for k, changed in enumerate(damaged(raw, cuts, flips, seed=len(raw))):
-        path.write_bytes(changed)
-        said += bool(attempt(path, **how, **({"format": name} if k % 2 else {})))
-    assert said >= cuts // 2, "a file cut in the middle is no whole file"
-
-
+@pytest.mark.parametrize(("cuts", "flips"), [(4, 6), pytest.param(50, 200, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", READERS)
-def test_damaged_files_give_data_or_one_error(tmp_path: Path, name: str) -> None:
+def test_damaged_files_give_data_or_one_error(
+    tmp_path: Path, name: str, cuts: int, flips: int
+) -> None:
+    """Files cut at places all along them, and with one to three bytes changed."""
     for sample in samples_of(name):
-        check(name, sample.make(tmp_path), dict(sample.read), cuts=8, flips=16)
+        path, how = sample.make(tmp_path), dict(sample.read)
+        raw, said = path.read_bytes(), 0
+        for k, changed in enumerate(damaged(raw, cuts, flips, seed=len(raw))):
+            path.write_bytes(changed)
+            said += bool(attempt(path, **how, **({"format": name} if k % 2 else {})))
+        assert said >= cuts // 2, "a file cut in the middle is no whole file"
 
 
-@pytest.mark.slow
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The files of all formats, and their first halves."""
+    folder = tmp_path_factory.mktemp("samples")
+    made = [sample.make(folder) for own in SAMPLES.values() for sample in own]
+    for path in list(made):
+        half = path.with_stem(f"half_{path.stem}")
+        half.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+        made.append(half)
+    return made
+
+
 @pytest.mark.parametrize("name", READERS)
-def test_damaged_files_at_length(tmp_path: Path, name: str) -> None:
-    for sample in samples_of(name):
-        check(name, sample.make(tmp_path), dict(sample.read), cuts=50, flips=200)
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_files_of_all_other_formats_give_data_or_one_error(tmp_path: Path, name: str) -> None:
-    for samples in SAMPLES.values():
-        for sample in samples:
-            path = sample.make(tmp_path)
-            attempt(path, format=name)
-            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-            attempt(path, format=name)
+def test_files_of_all_other_formats_give_data_or_one_error(
+    tmp_path: Path, samples: list[Path], name: str
+) -> None:
+    for path in samples:
+        attempt(path, format=name)
     for k, raw in enumerate((b"", b"\x00", b"\n", b"IGOR\n", b"PK\x03\x04", b"\xff" * 5000)):
         path = tmp_path / f"raw{k}"
         path.write_bytes(raw)

@@ -20,6 +20,7 @@ from support.files.samples import (
 from pyspec.errors import DataError
 from pyspec.io import FORMATS, READERS, Dataset, read
 from pyspec.io.raw_table import runs
+from pyspec.io.read import _format
 
 CASES = [
     pytest.param(name, k, id=f"{name}-{k}")
@@ -32,6 +33,7 @@ CASES = [
 def test_every_reader_finds_data_axes_and_units(tmp_path: Path, name: str, k: int) -> None:
     sample = samples_of(name)[k]
     path = sample.make(tmp_path)
+    assert _format(path, None).name == name
     for how in ({}, {"format": name}, {"format": READERS[name].endings[0]}):
         found = read(path, **sample.read, **how)
         np.testing.assert_allclose(found.energy, sample.energy, rtol=1e-6)
@@ -44,14 +46,6 @@ def test_every_reader_finds_data_axes_and_units(tmp_path: Path, name: str, k: in
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_file_is_recognised_by_its_own_reader_alone(tmp_path: Path, name: str) -> None:
-    from pyspec.io.read import _format
-
-    for sample in samples_of(name):
-        assert _format(sample.make(tmp_path), None).name == name
-
-
-@pytest.mark.parametrize("name", READERS)
 def test_keywords_of_other_formats_are_refused(tmp_path: Path, name: str) -> None:
     sample, reader = samples_of(name)[0], READERS[name]
     path = sample.make(tmp_path)
@@ -61,15 +55,6 @@ def test_keywords_of_other_formats_are_refused(tmp_path: Path, name: str) -> Non
         with pytest.raises(DataError, match=rf"{word}= is for .* read as {name}, which takes"):
             read(path, **{**sample.read, word: "."})
     assert FORMATS[name] == (reader.what, reader.keywords)
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_a_reader_declares_itself_for_the_documentation(name: str) -> None:
-    reader = READERS[name]
-    assert reader.what
-    assert reader.endings
-    assert reader.checked
-    assert reader.example.startswith("read(")
 
 
 def test_binding_and_kinetic_energies_for_every_format_that_says_which(tmp_path: Path) -> None:
@@ -146,14 +131,13 @@ def test_where_an_axis_starts_again(axis: np.ndarray, parts: list[tuple[int, int
     assert runs(axis) == parts
 
 
-@pytest.mark.parametrize("size", [20, 200, 5000])
-def test_a_spreadsheet_cut_short_is_named(tmp_path: Path, size: int) -> None:
+def test_a_spreadsheet_cut_short_is_named(tmp_path: Path) -> None:
     path = tmp_path / "book.xlsx"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("[Content_Types].xml", "x" * 3000)
         archive.writestr("xl/workbook.xml", "y" * 3000)
     raw = path.read_bytes()
-    path.write_bytes(raw[:size])
+    path.write_bytes(raw[:200])
     with pytest.raises(DataError, match=r"archive is damaged .* then export the table as CSV"):
         read(path)
     path.write_bytes(raw)

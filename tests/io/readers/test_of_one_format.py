@@ -316,15 +316,6 @@ def test_jcamp_compound_and_compressed_files(tmp_path: Path) -> None:
     np.testing.assert_allclose(read(path).data, [0.1, 0.101, 0.103, 0.105, 0.106, 0.106, 0.106])
 
 
-def test_emsa_pairs(tmp_path: Path) -> None:
-    text = SAMPLES["emsa"][0].make(tmp_path).read_text()
-    path = tmp_path / "b.msa"
-    rows = "\n".join(f"{e}, {c}" for e, c in zip(ENERGY, COUNTS, strict=True))
-    head = text.partition("100.")[0].replace(": Y", ": XY")
-    path.write_text(f"{head}{rows}\n#ENDOFDATA   : \n")
-    np.testing.assert_array_equal(read(path).energy, ENERGY)
-
-
 @pytest.mark.parametrize(
     ("head", "label", "unit"),
     [
@@ -363,34 +354,12 @@ DELAYS, WAVES = np.array([0.0, 1.0, 5.0]), np.array([400.0, 410.0, 420.0, 430.0]
 DATA = np.arange(12.0).reshape(3, 4) / 7
 
 
-def explicit(kind: str, across: np.ndarray, down: np.ndarray, data: np.ndarray) -> str:
-    rows = [
-        " ".join(map(repr, [float(d), *map(float, r)])) for d, r in zip(down, data, strict=True)
-    ]
-    axis = " ".join(map(str, across))
-    return "\n".join(["title", "set one", kind, f"Intervalnr {across.size}", axis, *rows]) + "\n"
-
-
-def test_both_kinds(tmp_path: Path) -> None:
-    path = tmp_path / "a.ascii"
-    path.write_text(explicit("Wavelength explicit", WAVES, DELAYS, DATA))
-    first = read(path)
-    path.write_text(explicit("Time explicit", DELAYS, WAVES, DATA.T))
-    for found in (first, read(path)):
-        assert found.dims == ("time", "energy")
-        np.testing.assert_array_equal(found.time, DELAYS)
-        np.testing.assert_array_equal(found.energy, WAVES)
-        np.testing.assert_array_equal(found.data, DATA)
-    assert first.name == "a: set one"
-
-
 def test_sia(tmp_path: Path) -> None:
     path = tmp_path / "a.SIA"
     rows = [f"{t}\t" + "\t".join(map(str, row)) for t, row in zip(DELAYS, DATA, strict=True)]
     path.write_text("Time in ps\t" + "\t".join(map(str, WAVES)) + "\n" + "\n".join(rows))
     found = read(path)
     np.testing.assert_array_equal(found.data, DATA)
-    assert found.units["time"] == "ps"
-    assert found.notes[0] == "KiMoPack .SIA"
+    assert (found.units["time"], found.notes[0]) == ("ps", "KiMoPack .SIA")
     path.write_text(path.read_text().replace(str(DATA[1, 1]), ""))
     assert read(path).n_bad == 1

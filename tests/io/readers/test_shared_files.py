@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyspec.errors import DataError
-from pyspec.io import Dataset, read
+from pyspec.io import read
 
 
 @pytest.fixture
@@ -25,31 +25,42 @@ def data(shared: Path) -> Any:
     return find
 
 
-def ends(found: Dataset, dim: str) -> tuple[float, float]:
-    return float(found.axes[dim][0]), float(found.axes[dim][-1])
+#: Shape, energies from first to last, first value, unit and label of energies.
+FILES: dict[str, tuple[tuple[int, ...], tuple[float, float], float, str | None, str | None]] = {
+    "xps_real/PET_C1s.csv": ((401,), (299.300817131996, 279.300817131996), 324.2826, "eV", "BE"),
+    "xps_real/clean_Au_4f.csv": ((294,), (84.0, 95.9984), 9616.0, None, "E_kin"),
+    "xps_real/FermiEdge.csv": ((47,), (234.246, 239.897), 409.0, None, None),
+    "xps_real/regular.vms": ((1351,), (136.61, 1486.61), 1559.87, "eV", "kinetic energy"),
+    "xps_real/irregular.vms": ((1351,), (136.61, 1486.61), 15598.7, "eV", "Kinetic Energy"),
+    "pump_probe/TA_Ru-dppz_400nm_ACN.SIA": (
+        (183, 446), (335, 780), 0.002350935, None, "wavelength"
+    ),
+    "spectrotemporal/simData01.ascii": (
+        (81, 41), (400, 600), 0.258048030085215, None, "wavelength"
+    ),
+    "spectrotemporal/simData03.ascii": (
+        (326, 24), (661.375661375661, 776.375661375661), 0.203473877139476, None, "wavelength"
+    ),
+}  # fmt: skip
 
 
-def test_spectra_in_columns(data: Any) -> None:
-    pet = read(data("xps_real/PET_C1s.csv"))
-    assert (pet.shape, pet.units["energy"], pet.labels["energy"]) == ((401,), "eV", "BE")
-    assert ends(pet, "energy") == pytest.approx((299.300817131996, 279.300817131996))
-    assert pet.data[0] == 324.2826
-    gold = read(data("xps_real/clean_Au_4f.csv"))
-    assert (gold.shape, gold.labels["energy"]) == ((294,), "E_kin")
-    assert (gold.energy[0], gold.data[0]) == (84.0, 9616.0)  # type: ignore[index]
-    edge = read(data("xps_real/FermiEdge.csv"))
-    assert (edge.dims, edge.data[0]) == (("energy",), 409.0)
-
-
-@pytest.mark.parametrize("name", ["regular", "irregular"])
-def test_vamas(data: Any, name: str) -> None:
-    found = read(data(f"xps_real/{name}.vms"))
-    assert found.shape == (1351,)
-    assert ends(found, "energy") == pytest.approx((136.61, 1486.61))
-    seconds = 10.0 if name == "regular" else 1.0
-    assert found.data[0] * seconds == pytest.approx(15598.7)
-    binding = read(data(f"xps_real/{name}.vms"), energy_scale="binding")
-    assert ends(binding, "energy") == pytest.approx((1350.0, 0.0), abs=1e-9)
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_in_a_file(data: Any, name: str) -> None:
+    found = read(data(name))
+    shape, ends, first, unit, label = FILES[name]
+    assert (found.shape, found.units.get("energy")) == (shape, unit)
+    assert found.labels.get("energy") == label
+    assert (found.energy[0], found.energy[-1]) == pytest.approx(ends)
+    assert found.data.flat[0] == pytest.approx(first, rel=1e-12)
+    if "SIA" in name:
+        assert found.units["time"] == "ps"
+        assert (found.time[0], found.time[-1]) == pytest.approx((-10, 1800), abs=1e-3)
+    if "vms" in name:
+        binding = read(data(name), energy_scale="binding").energy
+        assert (binding[0], binding[-1]) == pytest.approx((1350.0, 0.0), abs=1e-9)
+    if "ascii" in name:
+        last = data(name).read_text().splitlines()[-1].split()[1:]
+        assert found.data[-1].tolist() == list(map(float, last))
 
 
 def test_vamas_as_another_reader_sees_it(data: Any) -> None:
@@ -59,35 +70,13 @@ def test_vamas_as_another_reader_sees_it(data: Any) -> None:
     np.testing.assert_array_equal(read(path).data, block.corresponding_variables[0].y_values)
 
 
-def test_pump_probe(data: Any) -> None:
-    found = read(data("pump_probe/TA_Ru-dppz_400nm_ACN.SIA"))
-    assert found.dims == ("time", "energy")
-    assert found.shape == (183, 446)
-    assert ends(found, "energy") == (335, 780)
-    assert found.units["time"] == "ps"
-    assert ends(found, "time") == pytest.approx((-10, 1800), abs=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("number", "shape", "last"),
-    [(1, (81, 41), 600.0), (2, (81, 41), 600.0), (3, (326, 24), 776.375)],
-)
-def test_glotaran(data: Any, number: int, shape: tuple[int, int], last: float) -> None:
-    path = data(f"spectrotemporal/simData0{number}.ascii")
-    found = read(path)
-    assert found.shape == shape
-    assert ends(found, "energy")[1] == pytest.approx(last, abs=1e-3)
-    lines = path.read_text().splitlines()
-    assert found.data[-1].tolist() == list(map(float, lines[-1].split()[1:]))
-
-
 def test_map(data: Any) -> None:
     pytest.importorskip("h5netcdf")
     found = read(data("xps_map/nano_xps.nc"))
     assert found.dims == ("y", "x", "energy")
     assert found.shape == (51, 41, 95)
     assert found.units["energy"] == "eV"
-    assert ends(found, "energy") == pytest.approx((-37.6949, -29.788), abs=1e-3)
+    assert (found.energy[0], found.energy[-1]) == pytest.approx((-37.6949, -29.788), abs=1e-3)
     np.testing.assert_allclose(found.mean().data, found.data.mean(axis=(0, 1)))
     one = found.select(y=0.0825, x=0.095)
     np.testing.assert_array_equal(one.data, found[25, 20].data)

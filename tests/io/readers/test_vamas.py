@@ -84,15 +84,6 @@ def test_blocks_with_one_axis_are_a_series(tmp_path: Path) -> None:
     assert read(path).dims == ("block", "energy")
 
 
-def test_blocks_with_other_axes_want_a_choice(tmp_path: Path) -> None:
-    blocks = [("C", 0, 1200.0, VALUES), ("O", 0, 950.0, VALUES[::-1])]
-    path = write(tmp_path, vamas_text(blocks))
-    with pytest.raises(DataError, match=r"2 blocks with different axes.*\(4 points\), 1: O"):
-        read(path)
-    for block in (1, "O"):
-        np.testing.assert_array_equal(read(path, block=block).data, VALUES[::-1])
-
-
 @pytest.mark.parametrize("listed", [True, False])
 def test_items_left_out_are_those_of_the_first_block(tmp_path: Path, listed: bool) -> None:
     blocks = [("C", 1.0, 1200.0, VALUES), ("C2", 2.0, 1200.0, VALUES[::-1])]

@@ -254,6 +254,13 @@ def emsa(path: Path) -> None:
     path.write_text("\r\n".join([*lines, "#ENDOFDATA   : End Of Data", ""]))
 
 
+def emsa_pairs(path: Path) -> None:
+    emsa(path)
+    head = path.read_text().partition(f"{COUNTS[0]}, ")[0].replace(": Y", ": XY")
+    rows = "\n".join(f"{e}, {c}" for e, c in zip(ENERGY, COUNTS, strict=True))
+    path.write_text(f"{head}{rows}\n#ENDOFDATA   : \n")
+
+
 def xdi(path: Path) -> None:
     lines = ["# XDI/1.0 GSE/1.0", "# Column.1: energy eV", "# Column.2: mutrans"]
     lines += ["# Element.symbol: Fe", "# Element.edge: K", "# ///", "# a foil", "#----"]
@@ -266,6 +273,13 @@ def glotaran(path: Path) -> None:
     lines = ["title", "dataset name", "Wavelength explicit", f"Intervalnr {ENERGY.size}"]
     lines.append(" ".join(map(str, ENERGY)))
     lines += [f"{t} " + " ".join(map(str, row)) for t, row in zip(TIME, SERIES, strict=True)]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def glotaran_times(path: Path) -> None:
+    lines = ["title", "dataset name", "Time explicit", f"Intervalnr {TIME.size}"]
+    lines.append(" ".join(map(str, TIME)))
+    lines += [f"{e} " + " ".join(map(str, row)) for e, row in zip(ENERGY, SERIES.T, strict=True)]
     path.write_text("\n".join(lines) + "\n")
 
 
@@ -302,9 +316,15 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
     "scienta_txt": [Sample(scienta_txt, "a.txt", ENERGY, COUNTS, label="Binding Energy")],
     "jcamp": [Sample(jcamp, "a.jdx", WAVENUMBERS, ABSORBANCE, "cm⁻¹", "wavenumber")],
-    "emsa": [Sample(emsa, "a.msa", 700 + 0.5 * np.arange(24), COUNTS, label="Energy loss")],
+    "emsa": [
+        Sample(emsa, "a.msa", 700 + 0.5 * np.arange(24), COUNTS, label="Energy loss"),
+        Sample(emsa_pairs, "b.msa", ENERGY, COUNTS, label="Energy loss"),
+    ],
     "xdi": [Sample(xdi, "a.xdi", 7100.0 + np.arange(24), COUNTS, label="energy")],
-    "glotaran": [Sample(glotaran, "a.ascii", ENERGY, SERIES, "", label="wavelength")],
+    "glotaran": [
+        Sample(glotaran, "a.ascii", ENERGY, SERIES, "", label="wavelength"),
+        Sample(glotaran_times, "b.ascii", ENERGY, SERIES, "", label="wavelength"),
+    ],
     "sia": [Sample(sia, "a.SIA", ENERGY, SERIES, "nm", label="Wavelength")],
     "text": [
         Sample(text, "a.csv", ENERGY, COUNTS, label="Binding Energy", read={"errors": "sigma"})

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec import DataError, File, FitError, FitResults, Project
-from pyspec.io import save_fit
+from pyspec import CallError, DataError, File, FitError, FitResults, Project
 from pyspec.model import load_model
 from pyspec.workflow.results.identity import handle_of
 
@@ -76,6 +75,9 @@ def test_find_get_and_what_there_is(project: Project) -> None:
         results.get(model="one")
     with pytest.raises(FitError, match="no such fit; there are"):
         results.get(file="scan_2", fit_type="2d")
+    html = results.find(file="scan_1")._repr_html_()
+    assert html.count("<tr>") == 6
+    assert "12 of 12" in html
 
 
 def test_tables_and_correlations_are_frames(project: Project) -> None:
@@ -129,17 +131,6 @@ def test_a_comparison_says_what_was_fitted_and_whether_it_converged() -> None:
     )
 
 
-def test_a_project_without_files_is_true(tmp_path: Path) -> None:
-    # `project or Project(".")` used to drop the project that was given.
-    assert Project(tmp_path, show_output=False)
-
-
-def test_fits_are_a_table_in_a_notebook(project: Project) -> None:
-    html = project.results.find(file="scan_1")._repr_html_()
-    assert html.count("<tr>") == 6
-    assert "12 of 12" in html
-
-
 def test_variants_and_differences(project: Project) -> None:
     file = project[1]
     before = list(file.results)
@@ -160,7 +151,7 @@ def test_variants_and_differences(project: Project) -> None:
     file.models["one"].set("Gauss_01_SD", max=3.0)
 
 
-def test_what_was_found_is_no_variant_of_what_was_given(tmp_path: Path) -> None:
+def test_what_was_found_is_no_variant_of_what_was_given() -> None:
     """Fits of the same model in two windows seemed to be of two structures, as the digest of the
     model had its values."""
     file = File(data=measured(1)[0], energy=ENERGY, name="one")
@@ -176,9 +167,6 @@ def test_what_was_found_is_no_variant_of_what_was_given(tmp_path: Path) -> None:
     assert set(fits.diff(*fits.variants()["handle"]).query("section == 'input'")["field"]) == {
         "e_lim"
     }
-    save_fit(tmp_path / "fits.h5", file.results)
-    loaded = FitResults.load(tmp_path / "fits.h5")
-    assert list(loaded.variants()) == ["handle", "timestamp", "e_lim"]
 
 
 def test_sums_of_different_kinds_are_not_compared(project: Project) -> None:
@@ -248,10 +236,7 @@ def test_fits_that_differ_in_their_errors_alone_have_handles_of_their_own(tmp_pa
     first, last = (project.results.get(handle=one) for one in (scaled, absolute))
     assert first.values == last.values
     assert first.stderr != last.stderr
-    project.save_fits(tmp_path / "all.h5")
-    loaded = FitResults.load(tmp_path / "all.h5")
-    assert loaded.get(handle=absolute).stderr == last.stderr
-    assert "scale_covar" in set(loaded.diff(scaled, absolute)["field"])
+    assert "scale_covar" in set(project.results.diff(scaled, absolute)["field"])
 
 
 def test_residuals_of_two_models(project: Project, tmp_path: Path) -> None:
@@ -289,6 +274,32 @@ def test_exported_folders(project: Project, tmp_path: Path) -> None:
     assert len(paths) == len(set(paths)) == len(project.results)
     slices = next(path for path in paths if (path / "fit_pars.csv").exists())
     assert len(rows_of(slices / "metrics_per_slice.csv")) == 13
+
+
+@pytest.mark.parametrize(
+    ("given", "model", "fit_type"),
+    [
+        ({}, "two", "2d"),
+        ({"ref": "sbs"}, "two", "sbs"),
+        ({"ref": "one"}, "one", "sbs"),
+        ({"model": "one", "fit_type": "baseline"}, "one", "baseline"),
+    ],
+)
+def test_the_last_fit_of_the_kind_is_exported(
+    project: Project, tmp_path: Path, given: dict[str, str], model: str, fit_type: str
+) -> None:
+    folder = project[0].export_fit(**given, filepath=tmp_path, pictures=False)
+    info = dict(row for row in rows_of(folder / "fit_info.csv") if len(row) == 2)
+    assert (info["model"], info["fit_type"]) == (model, fit_type)
+
+
+def test_one_fit_is_named_for_an_export(project: Project, tmp_path: Path) -> None:
+    folder = project.export_fit("2d", filepath=tmp_path, pictures=False)
+    assert ["fit_type", "2d"] in rows_of(folder / "fit_info.csv")
+    with pytest.raises(CallError, match="not both"):
+        project[0].export_fit("two", model="one")
+    with pytest.raises(FitError, match="no fit"):
+        project[1].export_fit("2d")
 
 
 def test_an_exported_folder_says_how_the_fit_ended(tmp_path: Path) -> None:

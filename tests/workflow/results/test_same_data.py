@@ -61,8 +61,15 @@ def test_other_data(file: File, what: str) -> None:
         file.compare_models("one", "two")
 
 
-@pytest.mark.parametrize("places", [[(290.02, 290.98)], [(290.02, 290.98), (281, 282)], []])
-@pytest.mark.parametrize("kind", ["spectrum", "sbs", "2d"])
+@pytest.mark.parametrize(
+    ("kind", "places"),
+    [
+        ("spectrum", [(290.02, 290.98)]),
+        ("sbs", [(290.02, 290.98), (281, 282)]),
+        ("sbs", [(290.02, 290.98)]),
+        ("2d", []),
+    ],
+)
 def test_other_masks(file: File, kind: str, places: list[tuple[float, float]]) -> None:
     """As many points left out elsewhere used to be the same data, and of slices any mask was."""
     fits: dict[str, Any] = {
