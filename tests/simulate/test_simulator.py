@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -187,7 +188,7 @@ def test_files_are_read_back(kind: str, made: Callable[[], Model], tmp_path: Pat
     _, noisy, _ = simulator.simulate()
     path = simulator.save_data(filepath=tmp_path / "data", save_format=kind, n_data=[noisy])
     assert list(tmp_path.iterdir()) == [path]
-    dataset = read(path, format=kind)
+    dataset: Any = read(path, format=kind)
     np.testing.assert_allclose(dataset.data, noisy, rtol=1e-9, atol=1e-9)
     for found, axis in ((dataset.energy, own.energy), (dataset.time, own.time)):
         assert (found is None) == (axis is None)

@@ -243,44 +243,39 @@ def test_a_refusal_is_told_on(path: Path, told: Callable[[Told], list[tuple[Any,
 def test_how_the_child_is_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     n = path.stat().st_size
     lines = b'pyspec began\n{"item": "the file"}\nno json\n[1]\n{"end": true}\n{"cut'
+    asked: list[Any] = []
 
-    def run(command: list[str], **given: Any) -> Any:
-        asked = json.loads(given["input"])
-        assert asked == {
-            "path": str(path),
-            "target": "b.h5",
-            "skipped": ["fits/0001"],
-            "memory": (512 << 20) + 64 * n,
-            "seconds": 8,
-        }
-        assert command[:3] == [sys.executable, "-I", "-S"]
-        assert given["timeout"] == 75.0
-        return subprocess.CompletedProcess(command, 0, stdout=lines, stderr=b"")
+    def ask(answer: Any) -> list[dict[str, Any]]:
+        def run(command: list[str], **given: Any) -> Any:
+            asked.extend((command, given))
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
 
-    def late(command: list[str], **_: Any) -> Any:
-        raise subprocess.TimeoutExpired(command, 75.0, output=lines[:34])
-
-    def nothing(command: list[str], **_: Any) -> Any:
-        raise subprocess.TimeoutExpired(command, 75.0)
-
-    def broken(command: list[str], **_: Any) -> Any:
-        return subprocess.CompletedProcess(command, 1, b"", b"Traceback\nImportError: no numpy")
-
-    def refused(*_: Any, **__: Any) -> Any:
-        raise OSError(12, "no memory")
-
-    def ask() -> list[dict[str, Any]]:
+        monkeypatch.setattr(sandbox.subprocess, "run", run)
         return salvage._run_child(path, Path("b.h5"), ["fits/0001"], n, 7.5)
 
-    monkeypatch.setattr(sandbox.subprocess, "run", run)
-    assert ask() == [{"item": "the file"}, {"end": True}]
-    monkeypatch.setattr(sandbox.subprocess, "run", late)
-    assert ask() == [{"item": "the file"}]
-    for fails, why in ((nothing, "no answer"), (broken, "no numpy"), (refused, "no memory")):
-        monkeypatch.setattr(sandbox.subprocess, "run", fails)
+    whole = subprocess.CompletedProcess([], 0, stdout=lines, stderr=b"")
+    assert ask(whole) == [{"item": "the file"}, {"end": True}]
+    command, given = asked
+    assert command[:3] == [sys.executable, "-I", "-S"]
+    assert given["timeout"] == 75.0
+    assert json.loads(given["input"]) == {
+        "path": str(path),
+        "target": "b.h5",
+        "skipped": ["fits/0001"],
+        "memory": (512 << 20) + 64 * n,
+        "seconds": 8,
+    }
+    assert ask(subprocess.TimeoutExpired([], 75, output=lines[:34])) == [{"item": "the file"}]
+    for answer, why in (
+        (subprocess.TimeoutExpired([], 75.0), "no answer"),
+        (subprocess.CompletedProcess([], 1, b"", b"Traceback\nImportError: no numpy"), "no numpy"),
+        (OSError(12, "no memory"), "no memory"),
+    ):
         own = r"a\.h5: needs a Python process of its own"
         with pytest.raises(DataError, match=f"{own} .*{why}"):
-            ask()
+            ask(answer)
 
 
 def test_what_was_cut_off_is_filled_up(path: Path, tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ FILES: dict[str, tuple[tuple[int, ...], tuple[float, float], float, str | None, 
 
 @pytest.mark.parametrize("name", FILES)
 def test_what_is_in_a_file(data: Any, name: str) -> None:
-    found = read(data(name))
+    found: Any = read(data(name))
     shape, ends, first, unit, label = FILES[name]
     assert (found.shape, found.units.get("energy")) == (shape, unit)
     assert found.labels.get("energy") == label
@@ -56,8 +56,8 @@ def test_what_is_in_a_file(data: Any, name: str) -> None:
         assert found.units["time"] == "ps"
         assert (found.time[0], found.time[-1]) == pytest.approx((-10, 1800), abs=1e-3)
     if "vms" in name:
-        binding = read(data(name), energy_scale="binding").energy
-        assert (binding[0], binding[-1]) == pytest.approx((1350.0, 0.0), abs=1e-9)
+        binding: Any = read(data(name), energy_scale="binding")
+        assert (binding.energy[0], binding.energy[-1]) == pytest.approx((1350.0, 0.0), abs=1e-9)
     if "ascii" in name:
         last = data(name).read_text().splitlines()[-1].split()[1:]
         assert found.data[-1].tolist() == list(map(float, last))
@@ -72,7 +72,7 @@ def test_vamas_as_another_reader_sees_it(data: Any) -> None:
 
 def test_map(data: Any) -> None:
     pytest.importorskip("h5netcdf")
-    found = read(data("xps_map/nano_xps.nc"))
+    found: Any = read(data("xps_map/nano_xps.nc"))
     assert found.dims == ("y", "x", "energy")
     assert found.shape == (51, 41, 95)
     assert found.units["energy"] == "eV"

@@ -168,7 +168,6 @@ ENERGIES = np.linspace(91.0, 80.0, 12)
 TIMES = np.array([-1.0, 0.0, 1.0, 2.5, 4.0])
 COUNTS = np.arange(60.0).reshape(5, 12)
 ROWS = [(t, e, COUNTS[i, j]) for i, t in enumerate(TIMES) for j, e in enumerate(ENERGIES)]
-NAMED = "delay (ps),energy (eV),counts"
 
 
 def write_points(folder: Path, rows: Sequence[Sequence[float]], head: str = "") -> Path:
@@ -176,22 +175,6 @@ def write_points(folder: Path, rows: Sequence[Sequence[float]], head: str = "") 
     text = "\n".join(",".join(f"{value:.10g}" for value in row) for row in rows)
     path.write_text(f"{head}\n{text}\n" if head else text, encoding="utf-8")
     return path
-
-
-def write_model(folder: Path) -> Path:
-    path = folder / "models.yaml"
-    path.write_text("flat: {Offset: {y0: [1, true]}}\n", encoding="utf-8")
-    return path
-
-
-def test_points_without_a_row_are_left_out_of_fits(tmp_path: Path) -> None:
-    path = write_points(tmp_path, ROWS[:-4], NAMED)
-    found = read(path)
-    assert found.n_bad == 4
-    assert "4 pairs of time and energy have no row" in str(found)
-    file = File.from_dataset(found, Project(tmp_path, show_output=False))
-    file.load_model(write_model(tmp_path), "flat")
-    assert file.fit_2d("flat").n_data == 56
 
 
 def test_scattered_points_are_no_grid(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.two_lines import ENERGY, MODELS, TIME
 
 from pyspec import (
     DataError,
@@ -32,18 +33,6 @@ from pyspec.workflow.results.identity import handle_of, label_of, stamp_of
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("h5py")
-
-ENERGY, TIME = np.linspace(80.0, 90.0, 61), np.linspace(-2.0, 9.0, 12)
-
-MODELS = """
-one:
-  Offset: {y0: [1.0, True, 0, 10]}
-  Gauss: {A: [5.0, True, 0, 50], x0: [84.8, True, 82, 88], SD: [1.0, True, 0.2, 3]}
-two:
-  Offset: {y0: [1.0, True, 0, 10]}
-  Gauss: {A: [5.0, True, 0, 50], x0: [84.8, True, 82, 88], SD: [1.0, True, 0.2, 3]}
-  Gauss: {A: [1.0, True, 0, 50], x0: [87.0, True, 86, 89], SD: ["Gauss_01_SD"]}
-"""
 
 
 @pytest.fixture
@@ -258,7 +247,7 @@ def test_without_data_other_data_are_known_by_their_digest(file: File) -> None:
     path = file.project.path / "kept.h5"
     model = load_model(MODELS, "one")
     model.set_axes(energy=ENERGY)
-    data = np.array(file.data[0])
+    data = np.array(file.data)[0]
     fits = [fit_model(model, Measurement(data)) for _ in range(2)]
     data += 1.0
     save_fit(path, fits, with_data=False, mode="replace")

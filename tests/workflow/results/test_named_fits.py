@@ -6,20 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.two_lines import ENERGY, MODELS
 
 from pyspec import CallError, File, FitError, JointResult, Project
 from pyspec.workflow.results.identity import handle_of
-
-ENERGY = np.linspace(80.0, 90.0, 41)
-
-MODELS = """
-line:
-  Offset: {y0: [1.0, True, 0, 10]}
-  Gauss: {A: [5.0, True, 0, 50], x0: [84.8, True, 82, 88], SD: [1.0, True, 0.2, 3]}
-shared:
-  Offset: {y0: [1.0, True, 0, 10]}
-  Gauss: {A: [5.0, True, 0, 50], x0: [84.8, "project", 82, 88], SD: [1.0, "project", 0.2, 3]}
-"""
 
 
 def made(folder: Path) -> Project:
@@ -31,7 +21,7 @@ def made(folder: Path) -> Project:
         noise = np.random.default_rng(seed).normal(0.0, 0.2, (4, ENERGY.size))
         file = File(project, f"scan_{seed}", data=line + noise, energy=ENERGY, time=np.arange(4.0))
         file.define_baseline(0, 3)
-    for name in ("line", "shared"):
+    for name in ("one", "shared"):
         project.load_models(model_yaml="models.yaml", model_info=name)
     return project
 
@@ -39,8 +29,8 @@ def made(folder: Path) -> Project:
 def fit_lines(file: File, n: int) -> None:
     """Fits that differ in a bound, and have handles of their own by that."""
     for k in range(n):
-        file.models["line"].set("Gauss_01_SD", max=3.0 + k)
-        file.fit_baseline("line")
+        file.models["one"].set("Gauss_01_SD", max=3.0 + k)
+        file.fit_baseline("one")
 
 
 def with_joint_fit(folder: Path) -> tuple[Project, JointResult, str]:
@@ -55,7 +45,7 @@ def test_a_label_is_no_beginning_of_the_handle_of_a_joint_fit(tmp_path: Path) ->
     fit_lines(project[0], 1)
     project.results.set_label(handle_of(project[0].results[-1]), handle[0])
     folder = project.export_fit(handle[0], pictures=False)
-    assert folder.parent.name == "line"
+    assert folder.parent.name == "one"
     project.drop_fits(handle[0])
     assert project.joint_results == [joint]
     assert [fit.model_name for fit in project.results] == ["shared", "shared"]
@@ -68,7 +58,7 @@ def test_the_beginning_of_several_handles_names_no_joint_fit(tmp_path: Path) -> 
         fit_lines(project[0], 10)
         if any(handle_of(fit)[0] == handle[0] for fit in project[0].results[1:]):
             break
-        project[0].models["line"].set("Gauss_01_x0", max=88.0 + turn)
+        project[0].models["one"].set("Gauss_01_x0", max=88.0 + turn)
     with pytest.raises(FitError, match="beginning of several handles"):
         project.drop_fits(handle[0])
     project.drop_fits(handle)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.two_lines import ENERGY, MODELS, TIME
 
 from pyspec import CallError, DataError, File, FitError, FitResults, Project
 from pyspec.model import load_model
@@ -16,21 +17,6 @@ from pyspec.workflow.results.identity import handle_of
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("matplotlib")
 pytest.importorskip("h5py")
-
-ENERGY, TIME = np.linspace(80.0, 90.0, 61), np.linspace(-2.0, 9.0, 12)
-
-MODELS = """
-one:
-  Offset: {y0: [1.0, True, 0, 10]}
-  Gauss: {A: [5.0, True, 0, 50], x0: [84.8, True, 82, 88], SD: [1.0, True, 0.2, 3]}
-shared:
-  Offset: {y0: [1.0, True, 0, 10]}
-  Gauss: {A: [5.0, True, 0, 50], x0: [84.8, "project", 82, 88], SD: [1.0, "project", 0.2, 3]}
-two:
-  Offset: {y0: [1.0, True, 0, 10]}
-  Gauss: {A: [5.0, True, 0, 50], x0: [84.8, True, 82, 88], SD: [1.0, True, 0.2, 3]}
-  Gauss: {A: [1.0, True, 0, 50], x0: [87.0, True, 86, 89], SD: ["Gauss_01_SD"]}
-"""
 
 
 def measured(seed: int) -> np.ndarray:
