@@ -8,8 +8,13 @@
 enum { CREEPS = 60, LOOSE_CREEPS = 30, MOST_CASES = 16, OF_A_KIND = 8 };
 
 /* Shares of kinds: of many points, with baseline kernels, with a plan that has all nodes, and with one whose parameters
- * are hardly determined. And a share of batches: counts so large that all starts are far. */
-static const double LONG = 1.0 / 32.0, PLAIN = 1.0 / 16.0, WHOLE = 1.0 / 8.0, LOOSE = 1.0 / 16.0, FAR = 1.0 / 64.0;
+ * are hardly determined. And shares of batches: counts so large that all starts are far, and lines so high that the
+ * spread one lies outside of the axis. */
+static const double LONG = 1.0 / 32.0, PLAIN = 1.0 / 16.0, WHOLE = 1.0 / 8.0, LOOSE = 1.0 / 16.0;
+static const double FAR = 1.0 / 64.0, HIGH = 1.0 / 8.0;
+
+/* Whether the data hardly determine some parameters. */
+static int is_loose;
 
 /* What has been drawn, and what fits came to. */
 typedef struct tally {
@@ -62,9 +67,10 @@ static void draw_batch(batch *b, int dress, uint64_t *state)
 {
     drawn.from = *state;
     drawn.n_cases = 1 + draw_below(state, MOST_CASES);
-    const int is_far = has_chance(state, FAR);
+    const int is_far = has_chance(state, FAR), is_high = has_chance(state, HIGH);
     drawn.counts = is_far ? 20.0 : 1.0;
-    drawn.heights = is_far ? 1.0 : 12.0;
+    drawn.heights = is_far ? 1.0 : is_high ? 12.0 : 5.0;
+    is_loose = !has(NODE_SHIRLEY) || (dress & DRESS_POISSON && (is_far || is_high) && !has(NODE_VOIGT));
     draw_cases(b->c, dress, 0.1);
     draw_starts(b);
 }
@@ -88,14 +94,14 @@ static void fit(batch *b, int first, int end, int n_groups, int64_t budget)
 
 static int creeps(const results *found, int k)
 {
-    return found->fitted[k].nfev > (has(NODE_SHIRLEY) ? CREEPS : LOOSE_CREEPS);
+    return found->fitted[k].nfev > (is_loose ? LOOSE_CREEPS : CREEPS);
 }
 
 /* Where parameters can replace one another, rounding decides which of them are at a bound; chi^2 is the same. */
 static int is_replaced(const results *one, const results *other, int k)
 {
     const pyspec_fitted *a = &one->fitted[k], *b = &other->fitted[k];
-    return !has(NODE_SHIRLEY) && a->end == b->end && fabs(a->chisqr - b->chisqr) <= 1e-9 * b->chisqr;
+    return is_loose && a->end == b->end && fabs(a->chisqr - b->chisqr) <= 1e-9 * b->chisqr;
 }
 
 /* Whether a case ends as it does alone. Counts those of which rounding decides. */
