@@ -8,10 +8,10 @@
 enum { CREEPS = 60, LOOSE_CREEPS = 30, MOST_CASES = 16, OF_A_KIND = 8 };
 
 /* Shares of kinds: of many points, with baseline kernels, with a plan that has all nodes, and with one whose parameters
- * are hardly determined. And shares of batches: counts so large that all starts are far, and lines so high that the
- * spread one lies outside of the axis. */
+ * are hardly determined. And shares of batches: counts so large that all starts are far, lines so high that the spread
+ * one lies outside of the axis, and one start for all cases. */
 static const double LONG = 1.0 / 32.0, PLAIN = 1.0 / 16.0, WHOLE = 1.0 / 8.0, LOOSE = 1.0 / 16.0;
-static const double FAR = 1.0 / 64.0, HIGH = 1.0 / 8.0;
+static const double FAR = 1.0 / 64.0, HIGH = 1.0 / 8.0, COMMON = 1.0 / 8.0;
 
 /* Whether the data hardly determine some parameters. */
 static int is_loose;
@@ -73,6 +73,9 @@ static void draw_batch(batch *b, int dress, uint64_t *state)
     is_loose = !has(NODE_SHIRLEY) || (dress & DRESS_POISSON && (is_far || is_high) && !has(NODE_VOIGT));
     draw_cases(b->c, dress, 0.1);
     draw_starts(b);
+    const int is_common = drawn.n_cases > 1 && has_chance(state, COMMON);
+    b->many.start = b->start[is_common];
+    b->many.start_case = is_common ? 0 : sizeof b->start[0];
 }
 
 /* Fits cases anew, in so many groups or, of none, alone. */
