@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from support.build.cases import session
 from support.build.server import served
 
 from pyspec import File
-from pyspec.cli import main
 from pyspec.workflow.session.session import Session
 
 pytestmark = pytest.mark.slow  # a browser, and people who wait for it
@@ -56,46 +54,6 @@ def build(screen: Screen) -> None:
     screen.until("s.components.length === 3")
 
 
-def test_a_moving_doublet_is_built_fitted_undone_and_saved(
-    chromium: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    folder = tmp_path / "made"
-    with served(Session(doublet(), None), folder) as server, shown(chromium, server) as screen:
-        build(screen)
-        screen.press("Shift+F")  # the first spectrum: how far the lines are apart
-        screen.until("s.fit.chisqr && !s.fit.running")
-        screen.press("2")  # the graph
-        port = '[data-port="{}"]'.format
-        screen.drag(screen.middle(port("GLP_01_x0")), screen.middle(port("GLP_02_x0")))
-        screen.page.locator(".menu .choice", has_text="same distance").click()
-        screen.until("s.parameters.some(row => row.name === 'GLP_02_x0' && row.expr)")
-        screen.drag(screen.middle('.pill:text-is("expFun")'), screen.middle(port("GLP_01_x0")))
-        screen.until("s.components.length === 4")
-        before = screen.values()
-        screen.press("f")
-        screen.until("s.fit.what === 'all' && !s.fit.running")
-        after = screen.values()
-        assert screen.state("s.fit.redchi") < 0.15  # the noise has a variance of 0.09
-        assert after["GLP_01_x0"] == pytest.approx(83.5, abs=0.05)
-        assert after["GLP_01_x0_expFun_01_tau"] == pytest.approx(2.0, abs=0.5)
-        screen.press("Control+z")
-        screen.until(f"s.parameters[1].value === {before['GLP_01_A']!r}")
-        assert screen.values() == before
-        screen.press("Control+y")
-        screen.until(f"s.parameters[1].value === {after['GLP_01_A']!r}")
-        assert screen.values() == after
-        screen.press("Control+s")
-        screen.until("s.saved")
-    monkeypatch.chdir(tmp_path)
-    assert main(["fit", "made/job.yaml", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["results"][0]["parameters"]
-    for row in rows:  # it begins at the optimum that was saved, and stays there
-        assert row["value"] == pytest.approx(after[row["name"]], rel=1e-4, abs=1e-4)
-
-
 def test_after_a_fit_every_view_shows_it(chromium: Any, tmp_path: Path) -> None:
     with served(session(), tmp_path) as server, shown(chromium, server) as screen:
         screen.press("f")
@@ -117,22 +75,6 @@ def test_after_a_fit_every_view_shows_it(chromium: Any, tmp_path: Path) -> None:
             field.focus()
             assert float(field.input_value()) == value  # all digits, where it is edited
         assert screen.page.locator(".row .error", has_text="±").count() >= 5
-
-
-def test_opening_and_closing_changes_no_value(chromium: Any, tmp_path: Path) -> None:
-    found = session()
-    text = found.text
-    with served(found, tmp_path) as server:
-        for _ in range(2):
-            with shown(chromium, server) as screen:
-                for key in "12345":
-                    screen.press(key)
-                screen.press("1")
-                for field in screen.page.locator(".page.parameters input[type=text]").all()[:6]:
-                    field.focus()
-                    screen.page.keyboard.press("Tab")
-    assert found.text == text
-    assert len(found.steps) == 1
 
 
 def test_handles_move_what_they_stand_for(chromium: Any, tmp_path: Path) -> None:
@@ -301,26 +243,6 @@ def test_schemes_and_free_spectra_are_drawn(chromium: Any, tmp_path: Path) -> No
         screen.eventually(lambda: screen.pixels("spectrum", FIT) > 50)
 
 
-def test_models_side_by_side(chromium: Any, tmp_path: Path) -> None:
-    with served(session(), tmp_path) as server, shown(chromium, server) as screen:
-        screen.press("f")
-        screen.until("s.fit.chisqr && !s.fit.running")
-        screen.press("4")
-        screen.page.get_by_text("copy this model").click()
-        screen.until("s.models.all.length === 2")
-        screen.press("1")
-        screen.page.locator(
-            'button[aria-label="Remove expFun_01"], [title="Remove GLP_01_x0_expFun_01"]'
-        ).first.click()
-        screen.until("s.components.length === 2")
-        screen.press("f")
-        screen.until("s.models.all.every(model => model.bic)")
-        first, second = screen.state("s.models.all.map(model => model.bic)")
-        assert first < second  # the line moves
-        screen.press("4")
-        assert "best" in screen.page.locator(".list tbody tr").first.inner_text()
-
-
 def test_single_spectra_show_how_a_parameter_moves(chromium: Any, tmp_path: Path) -> None:
     with served(Session(doublet(), None), tmp_path) as server, shown(chromium, server) as screen:
         build(screen)
@@ -332,25 +254,6 @@ def test_single_spectra_show_how_a_parameter_moves(chromium: Any, tmp_path: Path
         choice.select_option("")
         assert not screen.page.locator(".trace .instead").is_visible()
         screen.eventually(lambda: screen.pixels("trace", FIT) > 50)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_light_and_dark(chromium: Any, tmp_path: Path, scheme: str) -> None:
-    def light(screen: Screen) -> bool:
-        words = "getComputedStyle(document.querySelector('.pyspec-builder')).backgroundColor"
-        return "255" in screen.page.evaluate(words)
-
-    with (
-        served(session(), tmp_path) as server,
-        shown(
-            chromium, server, color_scheme=scheme, viewport={"width": 2560, "height": 1300}
-        ) as screen,
-    ):
-        assert light(screen) == (scheme == "light")
-        screen.page.locator('button[title="Light or dark"]').click()
-        assert light(screen) == (scheme == "dark")
-        for name in ("parameters", "graph"):  # a wide screen has room for both
-            assert screen.page.locator(f".page.{name}").is_visible()
 
 
 @pytest.mark.parametrize("kind", ["spectrum", "trace"])

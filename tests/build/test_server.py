@@ -55,15 +55,6 @@ def test_a_page_is_told_everything(tmp_path: Path) -> None:
         assert page.frames["map"]["fit"].shape == (13, 41)
 
 
-def test_frames_do_not_wait_for_the_page_to_acknowledge_the_answer(tmp_path: Path) -> None:
-    """They used to: 40 ms for each step of a drag."""
-    with served(session(), tmp_path) as server, opened(server) as page:
-        page.until(lambda one: "trace" in one.frames)
-        for connection in server._server.server_state.connections:
-            own = connection.transport.get_extra_info("socket")
-            assert own.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-
-
 def test_commands_are_made_and_refused_in_words(tmp_path: Path) -> None:
     with served(session(), tmp_path) as server, opened(server) as page:
         assert page.ask("set", name="GLP_01_A", field="value", value=12.5)["ok"]

@@ -179,23 +179,6 @@ def test_a_saved_session_of_several_files_has_the_same_bits(tmp_path: Path) -> N
     assert [one.file.name for one in begun.grounds] == ["cold", "warm"]
 
 
-def test_files_of_the_command_line_share_a_model(tmp_path: Path) -> None:
-    paths = []
-    for name, place in (("cold", 84.0), ("warm", 84.3)):
-        (tmp_path / name).mkdir()
-        one = file(place, 20.0, name, 3)
-        np.savez(tmp_path / name / "scan.npz", data=one.data, energy=ENERGY, time=TIME)
-        paths.append(str(tmp_path / name / "scan.npz"))
-    (tmp_path / "models.yaml").write_text(TEXT)
-    given = build_parser().parse_args(["build", *paths, str(tmp_path / "models.yaml")])
-    found = session_of(given)
-    assert [one.file.name for one in found.grounds] == ["cold/scan", "warm/scan"]
-    assert found.fit("joint")
-    found.save(tmp_path / "out")
-    again = session_of(build_parser().parse_args(["build", str(tmp_path / "out")]))
-    assert values(again) == values(found)
-
-
 def test_pages_are_told_of_all_files(tmp_path: Path) -> None:
     desk = Desk(session(), tmp_path)
     try:

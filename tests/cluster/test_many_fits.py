@@ -15,7 +15,7 @@ from support.clusters import assert_same, cluster
 from support.native_cases import CASES
 
 from pyspec.errors import ClusterError, FitError
-from pyspec.fit import bootstrap, fit_joint, fit_many, fit_model, fit_slices
+from pyspec.fit import bootstrap, fit_many, fit_model, fit_slices
 from pyspec.fit.batch.pools import make_pool
 from pyspec.model import Measurement, load_model
 
@@ -53,17 +53,6 @@ def test_starts(name: str, place: str, two: Any) -> None:
     assert [one[0] for one in seen] == sorted(one[0] for one in seen)
     np.testing.assert_array_equal(found.residual, expected.residual)
     assert found.problem.measurement is measurement
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_starts_of_a_joint_fit(place: str, two: Any) -> None:
-    parts = CASES["three files"]()
-    expected = fit_joint(parts, n_starts=5, seed=1)
-    found = fit_joint(parts, n_starts=5, seed=1, **where(place, two))
-    assert_same(found.joint, expected.joint)
-    assert found.joint.starts == expected.joint.starts
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one.residual, other.residual)
 
 
 def test_starts_that_fail_end_no_other(two: Any) -> None:

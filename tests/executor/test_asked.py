@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 from types import MappingProxyType
 from typing import Any
 
@@ -12,20 +11,17 @@ import pytest
 from support.native_cases import CASES
 from support.zoo import ENERGY, TIME, make_model
 
-from pyspec.errors import BackendError, DataError, ModelError, PlanError
+from pyspec.errors import DataError, ModelError, PlanError
 from pyspec.executor import (
     PartsExecutor,
     Problem,
-    evaluate_1d,
     make_executor,
     make_joint_executor,
-    make_plan,
     worst_difference,
 )
 from pyspec.executor.normal import unpack
 from pyspec.executor.team import choose_threads
-from pyspec.io import by_reference
-from pyspec.model import Measurement, Model, load_model, load_profile
+from pyspec.model import Measurement, Model, load_profile
 
 N, INF = np.nan, np.inf
 
@@ -111,12 +107,6 @@ def test_values_that_are_no_numbers_are_named(backend: str, given: Any) -> None:
         executor.run(given)
 
 
-def test_a_spectrum_in_one_call() -> None:
-    model = make_model("simple_energy", ENERGY)
-    plan: Any = make_plan(model)
-    assert evaluate_1d(plan, None).tobytes() == model.evaluate().tobytes()
-
-
 def test_sums_ask_for_data_and_a_known_form() -> None:
     model, measurement = CASES["a series"]()[0]
     executor: Any = make_executor(model)
@@ -131,23 +121,6 @@ def test_sums_ask_for_data_and_a_known_form() -> None:
         assert out.tobytes() == expected.tobytes()
     with pytest.raises(PlanError, match=r"form must be one of .*gram.*, not 'gramm'"):
         executor.normal(None, None, "gramm")
-
-
-def test_data_by_reference_are_summed_and_loaded_where_that_is_asked() -> None:
-    model, measurement = CASES["a series"]()[0]
-    data = np.asarray(measurement.data)
-    source: Any = by_reference(data)
-    executor: Any = make_executor(model, Measurement(source))
-    plain: Any = make_executor(model, measurement)
-    assert executor.residual(None).tobytes() == plain.residual(None).tobytes()
-    again = pickle.loads(pickle.dumps(executor))
-    assert again.normal(None).tobytes() == plain.normal(None, in_strips=True).tobytes()
-    free = load_model("m: {Gauss: {A: {free: time}, x0: [1, True], SD: [1, True]}}\n", "m")
-    free.set_axes(energy=model.energy, time=model.time)
-    with pytest.raises(
-        BackendError, match=r"amplitudes that are free \(Gauss_01_A\) need their da"
-    ):
-        make_executor(free, Measurement(source))
 
 
 def mixed(*backends: str) -> tuple[PartsExecutor, PartsExecutor]:

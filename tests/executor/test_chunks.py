@@ -87,17 +87,6 @@ def test_threads_change_no_bits(name: str, threads: int, form: str) -> None:
     assert executor.normal(theta, None, form).tobytes() == expected
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-def test_an_error_of_a_thread_is_raised(threads: int) -> None:
-    model, measurement = CASES["a series"]()[0]
-    executor: Any = make_executor(model, measurement)
-    data = np.asarray(measurement.data)
-    chunks = [Chunk(0, data[:5]), Chunk(5, data[5:9, 1:]), Chunk(9, data[9:])]
-    with pytest.raises(DataError, match="data of the chunk from row 5 on has shape"):
-        chunk_nodes(executor, Job(0, model.theta(), None, "gram", False), chunks, threads=threads)
-    assert np.isfinite(executor.normal(model.theta())).all()
-
-
 def test_a_chunk_that_does_not_fit_is_one_error() -> None:
     model, measurement = CASES["a series"]()[0]
     executor: Any = make_executor(model, measurement)

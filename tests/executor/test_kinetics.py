@@ -56,9 +56,7 @@ def _model(name: str):
     return model
 
 
-@pytest.mark.parametrize(
-    "name", [name + scheme for name in ("laws", "sharp") for scheme in ("", "_circle", "_pairs")]
-)
+@pytest.mark.parametrize("name", ["laws", "sharp", "laws_circle", "sharp_circle", "sharp_pairs"])
 def test_executors_agree_on_laws(name: str) -> None:
     agreed(_model(name), tolerance=1e-11)
 

@@ -138,7 +138,7 @@ def test_executors_agree_and_slopes_are_those_of_differences(kind: str) -> None:
     check_slopes(model, 1e-7, step=3e-5, halvings=0, least=0.1)
 
 
-@pytest.mark.parametrize("w", [*np.linspace(3.2, 3.9, 23), 3.5524962653628105])
+@pytest.mark.parametrize("w", [*np.linspace(3.2, 3.9, 6), 3.5524962653628105])
 def test_masses_of_an_edge_at_any_place(w: float) -> None:
     """An edge beyond the last point of a rule used to go unseen, in C too."""
     s = 0.9901930104706482
@@ -254,18 +254,9 @@ REFUSED = {
         section("K", "A * exp(-abs(d) / w)", "A, w > 0"),
         "is proportional to A, .*remove A",
     ),
-    "two heights": (
-        section("K", "A * exp(-abs(d) / w) + B * exp(-d * d)", "A, B, w > 0"),
-        "proportional to A and B.* shares such as a and 1 - a",
-    ),
-    "another axis": (section("K", "exp(-abs(t) / w)", "w > 0"), "the axis of a kernel .* is 'd'"),
     "a reach of the axis": (
         section("K", "exp(-abs(d) / w)", "w > 0", "    reach: 9 * d\n"),
         "it cannot depend on 'd'",
-    ),
-    "three reaches": (
-        section("K", "exp(-abs(d) / w)", "w > 0", "    reach: [w, w, w]\n"),
-        "a list of two: for earlier and for later samples",
     ),
     "a reach of a peak": (
         "functions: {K: {formula: A * x, reach: 3}}\n",
@@ -285,23 +276,12 @@ def test_mistakes_in_the_definition(kind: str) -> None:
 #: Kernels that have no integral at their start values, or declare what is not so.
 UNFIT = {
     "no integral": ("exp(d / w)", "", "the integral of K is not finite"),
-    "too heavy": ("1 / (1 + abs(d / w))", "", "the integral of K is not finite; .* falls off"),
     "infinite": ("exp(-abs(d) / w) / sqrt(abs(d))", "", "K is inf at d = 0"),
     "negative": ("-exp(-abs(d) / w)", "", "the integral of K is -2; .* make it positive"),
-    "short": (
-        "exp(-abs(d) / w)",
-        "    reach: 3 * w\n",
-        "on the side before 0.025 of the kernel lies beyond its reach of 3",
-    ),
     "wrong tail": (
         "exp(-abs(d) / w)",
         "    tail: 2 * w * exp(-d / w)\n",
         "the tail at d = 0 is 2, but the integral of the formula from there on is 1",
-    ),
-    "a side": (
-        "exp(-abs(d) / w)",
-        "    tail: [w * exp(-d / w), 0]\n",
-        "on the side after the tail at d = 0 is 0, but",
     ),
     "backwards": ("exp(-abs(d) / w)", "    reach: -w\n", "the reach is -1; it is a distance"),
 }

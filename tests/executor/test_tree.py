@@ -125,14 +125,6 @@ def test_theta_and_fixed_are_inputs() -> None:
     np.testing.assert_array_equal(executor.run(moved.theta()), start)
 
 
-def test_the_model_may_change_afterwards() -> None:
-    own = model()
-    executor = TreeExecutor(own)
-    before = executor.run(None)
-    own.set_values({"GLP_01_A": 5.0})
-    np.testing.assert_array_equal(executor.run(None), before)
-
-
 def test_relative_guard() -> None:
     executor = TreeExecutor(model())
     assert np.isnan(executor.run(None, {"LinBack_xStart": 88.0})).all()

@@ -15,13 +15,13 @@ from scipy import special
 
 from pyspec._library import RPN
 from pyspec.errors import BackendError, ModelError
-from pyspec.formula import forest, graph, ir, linearize, parse
+from pyspec.formula import forest, graph, ir, linearize
 from pyspec.formula.executor import State, evaluate_dag, evaluate_nodes, evaluate_tree
 from pyspec.formula.flags import BREAK, COMPARE, DUMP, JIT, TRACE, Flags, from_environment
 from pyspec.formula.graph import Aux, Energy, Node, Time, constant, placeholder
 from pyspec.formula.linearize import verify
 from pyspec.formula.node import OPERATIONS
-from pyspec.formula.symbolic import derivative, from_syntax
+from pyspec.formula.symbolic import derivative
 
 WORKED = Path(__file__).parent / "worked"
 ROOT = Path(__file__).parents[2]
@@ -98,23 +98,6 @@ def test_derivatives_are_those_of_differences(instruction: str) -> None:
         )
 
 
-def test_the_derivative_of_a_formula_and_of_sums() -> None:
-    x, w = placeholder[Energy]("x"), placeholder[Any]("w")
-    peak = from_syntax(parse("exp(-(x / w) ** 2) + 0 * w + min(x, 2)").root, {"x": x, "w": w})
-    root = graph.total(graph.cumsum(peak) * 2 + w)
-    values = {x: FIRST, w: 1.3}
-    slope = evaluate_nodes(State(values), linearize.forest(derivative(root, w)))
-    above, below = (
-        evaluate_nodes(State({x: FIRST, w: 1.3 + h}), linearize.forest(root)) for h in (1e-5, -1e-5)
-    )
-    assert above is not None
-    np.testing.assert_allclose(slope, (above - below) / 2e-5, rtol=1e-8)
-    second = derivative(derivative(peak, w), w)
-    found = evaluate_nodes(State(values), linearize.forest(second))
-    u = FIRST / 1.3
-    np.testing.assert_allclose(found, np.exp(-(u**2)) * (4 * u**4 - 6 * u**2) / 1.3**2, rtol=1e-12)
-
-
 def test_derivatives_by_a_node_on_the_way_by_itself_and_by_another() -> None:
     a, b = placeholder[Any]("a"), placeholder[Any]("b")
     inner = a * 3
@@ -165,25 +148,6 @@ def test_what_numpy_does_that_nodes_do_not() -> None:
         constant("three")
 
 
-def test_nodes_print_as_the_python_that_makes_them() -> None:
-    x = placeholder[Energy]("x", 2.5)
-    lines = {
-        x: f"n{x.id} = graph.placeholder[graph.Energy](name='x', default_value=2.5)",
-        (k := constant(math.inf, "k")): f"n{k.id} = graph.constant(value=float('inf'), name='k')",
-        (t := constant(True)): f"n{t.id} = graph.constant(value=True, name='')",
-        (n := constant(np.float32(-0.5))): f"n{n.id} = graph.constant(value=-0.5, name='')",
-        (f := graph.function_call("f")): f"n{f.id} = graph.function_call('f')",
-        (w := graph.where(x, k, n, name="w")): (
-            f"n{w.id} = graph.where(condition=n{x.id}, then=n{k.id}, otherwise=n{n.id}, name='w')"
-        ),
-    }
-    for node, line in lines.items():
-        assert str(node) == repr(node) == line
-    space = run("\n".join(lines.values()))
-    assert space[f"n{x.id}"].axis is Energy
-    assert space[f"n{w.id}"].then.value == math.inf
-
-
 # ---- order --------------------------------------------------------------------------------
 
 
@@ -201,14 +165,6 @@ def test_trees_share_what_is_no_root_and_print_as_functions() -> None:
     (alone,) = forest.partition(a)
     assert str(alone) == f"def t{a.id}() -> graph.Node:\n    {a}\n    return n{a.id}"
     assert evaluate_tree(State({a: 7}), alone) == 7
-
-
-def test_a_boundary_is_not_crossed() -> None:
-    a = placeholder[Any]("a")
-    b = graph.exp(a)
-    c = graph.sin(b)
-    assert [node.id for node in linearize.forest(c, boundary={b})] == [c.id]
-    assert [node.id for node in linearize.forest(c, b, a)] == [a.id, b.id, c.id]
 
 
 def test_a_circle_names_its_nodes() -> None:
@@ -296,17 +252,6 @@ def test_literals_keep_bits_and_type(value: Any, capsys: pytest.CaptureFixture[s
     again = run(capsys.readouterr().out)[f"n{a.id}"]
     np.testing.assert_array_equal(again, np.asarray(value))
     assert (again.dtype, again.shape) == (np.asarray(value).dtype, np.shape(value))
-
-
-def test_sums_whole_powers_and_calls_in_a_trace(capsys: pytest.CaptureFixture[str]) -> None:
-    a = placeholder[Any]("a")
-    call = graph.function_call("scale", graph.cumsum(a), by=graph.total(a))
-    root = call + a**-2
-    scale = lambda node, by: node * by  # noqa: E731
-    state = State({a: [1, 2, 4]}, functions={"scale": scale}, flags=TRACE | COMPARE)
-    value = evaluate_dag(state, ir.compile_nodes(*linearize.forest(root)))
-    np.testing.assert_array_equal(value, np.array([1, 3, 7]) * 7 + np.array([1, 1 / 4, 1 / 16]))
-    np.testing.assert_array_equal(run(capsys.readouterr().out, scale=scale)[f"n{root.id}"], value)
 
 
 # ---- flags --------------------------------------------------------------------------------

@@ -79,14 +79,6 @@ def test_laws_far_before_the_onset_do_not_overflow(name: str) -> None:
     assert np.isfinite(value).all()
 
 
-def test_onset_belongs_to_the_response_and_y0_to_it_alone() -> None:
-    t = np.array([-1.0, np.nextafter(0.5, 0.0), 0.5, 1.5])
-    decay = reference("expFun")(t, 2.0, 1.0, 0.5, 0.25)
-    np.testing.assert_allclose(decay, [0.0, 0.0, 2.25, 2.0 * np.exp(-1.0) + 0.25], rtol=1e-15)
-    wave = reference("sinFun")(t, 2.0, 0.25, 0.0, 0.5, 0.25)
-    np.testing.assert_allclose(wave, [0.0, 0.0, 0.25, 2.25], rtol=1e-15)
-
-
 def test_outside_of_numbers_and_arrays() -> None:
     gauss, line = OPS["Gauss"], OPS["LinBack"]
     assert outside(gauss, [1.0, 0.0, 0.5]) is False

@@ -26,7 +26,7 @@ from pyspec.ir import (
     parse_graph,
     print_graph,
 )
-from pyspec.model import load_model, load_profile, load_time_model
+from pyspec.model import load_model
 from pyspec.passes import run
 from pyspec.plan import can_lower_2d, schedule_2d
 
@@ -35,32 +35,6 @@ ENERGY = np.linspace(80.0, 92.0, 25)
 
 def names(graph: GraphIR, kind: NodeKind) -> list[str]:
     return [node.name for node in graph.of_kind(kind)]
-
-
-def test_simple_energy_is_the_graph_that_is_written_here() -> None:
-    graph = build_graph(make_model("simple_energy", time=None))
-    assert graph.domain is DomainKind.ENERGY_1D
-    assert names(graph, NodeKind.OPT_PARAM) == [
-        "Offset_y0",
-        "GLP_01_A",
-        "GLP_01_x0",
-        "GLP_01_F",
-        "GLP_01_m",
-        "GLP_02_A",
-        "GLP_02_x0",
-        "GLP_02_F",
-        "GLP_02_m",
-    ]
-    assert names(graph, NodeKind.STATIC_PARAM) == ["Shirley_pShirley"]
-    assert set(names(graph, NodeKind.COMPONENT_EVAL)) == {"GLP_01", "GLP_02", "Offset"}
-    assert names(graph, NodeKind.SPECTRUM_FED_OP) == ["Shirley"]
-    inputs = graph.inputs(node_ids(graph)["GLP_02"], EdgeKind.PARAM_INPUT)
-    assert [graph.nodes[edge.source].name for edge in inputs] == [
-        "GLP_02_A",
-        "GLP_02_x0",
-        "GLP_02_F",
-        "GLP_02_m",
-    ]
 
 
 def test_shirley_reads_what_stands_after_it_in_the_file() -> None:
@@ -136,21 +110,6 @@ def test_nobody_can_change_a_graph(way: str) -> None:
     assert again.fingerprint == before == pickle.loads(pickle.dumps(graph)).fingerprint
 
 
-def test_a_graph_keeps_its_own_arrays() -> None:
-    energy, part = np.linspace(80.0, 90.0, 6), np.zeros(3)
-    view = energy[:]
-    view.flags.writeable = False  # but not what it looks at
-    bounds = [0.0, 1.0]
-    node = GraphNode(0, NodeKind.OPT_PARAM, "p", 0, arrays={"a": part}, bounds=bounds)  # type: ignore[arg-type]
-    graph = GraphIR([node], [], DomainKind.ENERGY_1D, view, None)  # type: ignore[arg-type]
-    before = graph.fingerprint
-    energy[0] = part[0] = bounds[0] = -7.0
-    assert dataclasses.replace(graph).fingerprint == before
-    assert graph.energy is not None
-    assert graph.energy[0] == 80.0
-    assert dataclasses.replace(graph).energy is graph.energy  # no copy where there is no need
-
-
 def test_plain_data_are_those_of_strict_json() -> None:
     """Bounds that are open were infinities, which no other reader of JSON takes."""
     model = make_model("biexponential")
@@ -184,41 +143,6 @@ def test_structure_ignores_values_bounds_and_axis_values() -> None:
     assert other.fingerprint != graph.fingerprint
     assert other.structure == graph.structure
     assert any(line.startswith("~ GLP_01_A: value") for line in diff(graph, other))
-
-
-def test_without_energy_axis() -> None:
-    model = make_model("simple_energy", energy=None, time=None)
-    with pytest.raises(ModelError, match="no energy axis"):
-        build_graph(model)
-
-
-def test_moved_parameter_without_time_axis() -> None:
-    model = make_model("biexponential", time=None)
-    with pytest.raises(ModelError, match="GLP_01_A moves in time"):
-        build_graph(model)
-
-
-def test_a_time_model_needs_its_axis() -> None:
-    law = "t: {expFun: {A: [1, True], tau: [1, True], t0: [0, False]}}\n"
-    model = load_time_model(law, "t")
-    with pytest.raises(ModelError, match=r"t: the time model has no time axis; call model\.set_ax"):
-        build_graph(model)
-    model.set_axes(time=np.arange(3.0))
-    assert [one.name for one in build_graph(model).free] == ["expFun_01_A", "expFun_01_tau"]
-
-
-def test_a_profile_needs_its_axis() -> None:
-    text = (
-        "m: {Gauss: {A: [1, True], x0: [3, True], SD: [1, True]}}\n"
-        "p: {pLinear: {m: [1, True], b: [0, False]}}\n"
-    )
-    model = load_model(text, "m")
-    model.add_profile("Gauss_01_x0", load_profile(text, "p", "Gauss_01_x0"))
-    model.set_axes(energy=np.arange(9.0))
-    with pytest.raises(ModelError, match=r"Gauss_01_x0 has a profile, but .* no auxiliary axis"):
-        build_graph(model)
-    model.set_axes(aux=np.arange(3.0))
-    assert "Gauss_01_x0_pLinear_01_m" in [one.name for one in build_graph(model).free]
 
 
 def test_a_free_amplitude_and_the_energy_are_nodes() -> None:

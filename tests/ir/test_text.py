@@ -154,14 +154,9 @@ def test_the_difference_is_empty_only_for_equal_graphs(count: int) -> None:
 
 UNREADABLE = {
     "a node of no kind": (("nodes", 0, "kind"), "PEAK", "'kind': 'PEAK'"),
-    "a name that is none": (("nodes", 0, "name"), 3, "name is 3"),
-    "a number that is none": (("nodes", 0, "source_order"), 0.5, "source_order is 0.5"),
-    "a value that is none": (("nodes", 0, "value"), [2.0], r"value is \[2.0\]"),
-    "half a turn": (("nodes", 3, "cycle"), [1.0, 2, 1.5], "cycle is"),
     "an unknown field": (("nodes", 0, "colour"), "red", "colour"),
     "an edge without a kind": (("edges", 0), [0, 2, "WIRE", 0], "WIRE"),
     "a domain that is none": (("domain",), "ENERGY_3D", "ENERGY_3D"),
-    "an axis of words": (("energy",), ["red"], "red"),
     "an unknown part": (("colour",), 1, "no part of a graph is called 'colour'"),
 }
 

@@ -153,35 +153,6 @@ def test_forms(subjects: list[Subject]) -> None:
     assert seen["sum of outer products"] > 20
 
 
-def test_one_dimension_has_forms_of_its_own(subjects: list[Subject]) -> None:
-    allowed = {DomainKind.ENERGY_1D: {"static"}, DomainKind.TIME_1D: {"trace"}}
-    for entry, _, column in each(subjects):
-        bases = allowed.get(entry.domain)
-        if bases is not None and column.kind != "fallback":
-            assert column.form.split(", ")[0] in {*bases, "zero"}, (entry.name, column)
-
-
-def test_structured_columns_agree_with_differences(subjects: list[Subject]) -> None:
-    wrong, seen = [], 0
-    for entry, index, column in each(subjects):
-        if column.kind != "structured":
-            continue
-        theta, exact = entry.points[1], entry.jacobians[1][index]
-        step = 1e-6 * (abs(theta[index]) or 1.0)
-        ends = []
-        for sign in (-1.0, 1.0):
-            end = theta.copy()
-            end[index] += sign * step
-            ends.append(entry.run(end).ravel())
-        found = -(ends[1] - ends[0]) / (2.0 * step)
-        scale = 1e-4 * np.abs(exact).max() + 1e-9 * np.abs(ends[0]).max() / step
-        seen += 1
-        if not np.abs(found - exact).max() <= scale:
-            wrong.append((entry.name, column, np.abs(found - exact).max(), scale))
-    assert not wrong
-    assert seen > 1000
-
-
 def jump(entry: Subject, index: int, low: float, high: float) -> float:
     """The largest change of the model over a few last bits of a parameter, of its values."""
     theta = entry.points[0]

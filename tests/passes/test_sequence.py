@@ -15,7 +15,6 @@ from pyspec.ir import NodeKind, build_graph, parse_graph, print_graph
 from pyspec.model import Model
 from pyspec.passes import PASSES, after, neutral, run
 from pyspec.passes.classify import rests
-from pyspec.plan import schedule_1d
 
 
 def before_and_after(name: str, text: str) -> tuple[str, tuple[str, ...]]:
@@ -153,17 +152,6 @@ def test_what_is_found_out_changes_no_text(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
-    [("fold", FOLDED), ("drop", DROPPED), ("share", SHARED), ("classify", UNFOLDED)],
-)
-def test_a_pass_with_nothing_to_do_returns_the_graph_it_was_given(name: str, text: str) -> None:
-    graph = parse_graph(text.lstrip("\n"))
-    found, _, notes = PASSES[name](graph, neutral(graph))
-    assert found is graph
-    assert name == "classify" or notes == ()
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "-A ** (2 * 3)",
@@ -196,20 +184,6 @@ def test_a_folded_formula_means_what_it_meant(text: str) -> None:
     for value in (1.7, 0.3, 4.0):
         env = {"A": value}
         np.testing.assert_array_equal(after_it.formula.evaluate(env), node.formula.evaluate(env))
-
-
-def test_parameters_stay_where_only_a_quantity_needs_them() -> None:
-    text = DROPPED.rstrip("}\n") + "\n"
-    text += """  %5 = OPT_PARAM "r" @6 {"value": 1.0, "vary": true}
-  %6 = EXPRESSION "area" @7 {"expr_string": "A * r"}
-  %0 -> %6 EXPR_REF[0]
-  %5 -> %6 EXPR_REF[1]
-}
-"""
-    graph = parse_graph(text.lstrip("\n"))
-    found, _, report = run(graph)
-    assert report[2].notes == ("area: the result does not need it",)
-    assert schedule_1d(graph).opt_param_names == ("A", "r") == tuple(n.name for n in found.free)
 
 
 def test_functions_of_python_and_convolutions_are_not_shared() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -218,23 +217,6 @@ def test_a_law_in_python_may_be_the_only_program_of_a_plan(own: bool) -> None:
         np.testing.assert_allclose(model.evaluate("compiled"), model.evaluate("tree"), rtol=1e-13)
     finally:
         forget_function("Mine")
-
-
-@pytest.mark.parametrize("name", ["x0", "p"])
-def test_traces_of_laws_that_are_0_do_not_sum_apart(name: str) -> None:
-    def made(**moved: Any) -> Model:
-        given = {"x0": 84, "p": 0.01, **moved}
-        peak = c.Gauss(c.moving(3, [c.expFun(1, 2, 0)]), given["x0"], 1)
-        model = Model("m", [c.Offset(1), c.Shirley(given["p"]), peak])
-        model.set_axes(np.linspace(80, 90, 21), np.linspace(-1, 3, 9))
-        return model
-
-    plain, rests = made(), made(**{name: c.moving({"x0": 84, "p": 0.01}[name], [c.none()])})
-    assert pack(make_plan(plain)).header["separable"] >= 0
-    assert pack(make_plan(rests)).header["separable"] == -1
-    data = Measurement(plain.evaluate() + np.sin(np.arange(21)))
-    sums = [make_executor(one, data).normal(None, in_strips=True) for one in (plain, rests)]
-    np.testing.assert_allclose(sums[1], sums[0], rtol=1e-9, atol=1e-12 * np.abs(sums[0]).max())
 
 
 @pytest.mark.parametrize("alone", ["gaussIRF: {SD: [0.3, False]}", "gaussCONV: {SD: [0.3, False]}"])

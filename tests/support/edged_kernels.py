@@ -1,27 +1,14 @@
 """The exact convolution of straight lines between samples with a kernel that has an edge, in high
-precision; and the golden numbers that it supersedes."""
+precision."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import mpmath as mp
 import numpy as np
 
-from pyspec.functions import reference
-from pyspec.functions.quadrature import convolve
-from pyspec.model import Model, load_model
-
 EDGED = ("expDecayCONV", "expRiseCONV", "boxCONV")
-
-#: Golden numbers were sums over samples, of first order at an edge. Of each that changes, the
-#: sample where it changes most, the number there and what takes its place.
-SUPERSEDED: dict[str, dict[str, float]] = json.loads(
-    (Path(__file__).parent / "superseded.json").read_text(encoding="utf-8")
-)
 
 
 def convolved(kernel: str, width: float, t: Sequence[float], y: Sequence[float]) -> list[mp.mpf]:
@@ -65,38 +52,5 @@ def _boxed(width: mp.mpf, t: list[mp.mpf], y: list[mp.mpf]) -> list[mp.mpf]:
     return found
 
 
-def superseded(case: str, golden: np.ndarray, exact: np.ndarray) -> np.ndarray:
-    """What takes the place of a golden array. The list must know the case and both numbers."""
-    listed = SUPERSEDED[case]
-    sample = int(listed["sample"])
-    assert golden.flat[sample] == listed["old"], case
-    assert abs(exact.flat[sample] - listed["new"]) <= 1e-14 * np.abs(exact).max(), case
-    return exact
-
-
 def as_floats(values: Sequence[mp.mpf]) -> np.ndarray:
     return np.array([float(one) for one in values])
-
-
-def exact_case(case: dict[str, Any], model: Model) -> np.ndarray:
-    """(n_time, n_energy) a golden model with one parameter that moves: what stands behind a kernel
-    with an edge is convolved in high precision, and the spectrum is taken row by row."""
-    target = case["dynamics"][0]["parameter"]
-    par = model.parameters[target]
-    moved = np.zeros(model.time.size)
-    for part in reversed(par.dynamics.components):
-        numbers = [own.value for own in part.parameters]
-        if part.function in EDGED:
-            moved = as_floats(convolved(part.function, numbers[0], model.time, moved))
-        elif part.op.kind == "KERNEL":
-            moved = convolve(part.function, model.time, moved, *numbers)
-        else:
-            moved = moved + reference(part.op)(model.time, *numbers, *[0.0] * (4 - len(numbers)))
-    still = load_model(case["energy_yaml"], "m")
-    still.set_values({name: one.value for name, one in still.parameters.items()})
-    still.set_axes(energy=model.energy)
-    rows = []
-    for change in moved:
-        still.set_values({target: par.value + float(change)})
-        rows.append(still.evaluate("tree"))
-    return np.array(rows)
