@@ -89,21 +89,6 @@ def test_objects_say_in_one_line_what_they_are(model: pyspec.Model) -> None:
     assert repr(Simulator(model, noise_type="gaussian", noise_level=0.1, seed=3)) == wanted
 
 
-def test_a_look_takes_its_fields_as_pictures_do() -> None:
-    """PlotConfig(colour="red") was a TypeError of Python's own, as was PlotConfig(e_label="E")
-    though plot_fit and update() take that name."""
-    look = pyspec.PlotConfig(e_label="E (eV)", dpi=72)
-    assert (look.x_label, look.dpi_plot) == ("E (eV)", pyspec.PlotConfig().update(dpi=72).dpi_plot)
-    assert look == pyspec.PlotConfig("E (eV)", dpi=72)
-    for slip, says in (
-        ({"colour": "red"}, "no field 'colour'; did you mean 'colors'"),
-        ({"x_lable": "E"}, "no field 'x_lable'; did you mean 'x_label'"),
-        ({"e_label": "a", "x_label": "b"}, "e_label and x_label are the same field"),
-    ):
-        with pytest.raises(PlotError, match=says):
-            pyspec.PlotConfig(**slip)
-
-
 def test_helpers_of_components_name_what_they_take() -> None:
     """They raised TypeErrors of Python's own, where GLP(f=2) names the nearest argument."""
     slips: tuple[tuple[Any, str], ...] = (

@@ -13,7 +13,7 @@ from pyspec.cli import main
 from pyspec.cli.shell import word
 
 
-@pytest.mark.parametrize("name", ["my scan (1)", "it's 50 % $HOME", "plain"])
+@pytest.mark.parametrize("name", ["my scan (1)", "it's 50 % $HOME"])
 def test_what_new_suggests_runs(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -83,15 +83,6 @@ def test_an_error_is_json_too(
     assert found["error"].startswith("nothing.yaml: cannot be read")
 
 
-def test_an_unknown_kind_of_picture_is_refused_before_data_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("matplotlib")
-    monkeypatch.chdir(tmp_path)
-    assert main(["show", "nothing.csv", "-o", "look.doc"]) == 1
-    assert "look.doc: there are no pictures of the kind 'doc'" in capsys.readouterr().err
-
-
 def test_wrong_arguments_are_json_too(capsys: pytest.CaptureFixture[str]) -> None:
     for words, said in (
         (["fit"], "required: JOB.yaml"),
@@ -165,18 +156,3 @@ def test_hints_are_flags_on_the_command_line(
 def test_hints(python: str, flags: str, fields: str) -> None:
     assert for_flags(python) == flags
     assert for_fields(python) == fields
-
-
-def test_other_files_than_jobs_and_folders(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["new", "."]) == 0
-    for path in ("data.csv", "models.yaml"):
-        assert main(["fit", path]) == 1
-        assert f"{path}:1: is no job" in capsys.readouterr().err.replace(":2:", ":1:")
-    Path("taken").write_text("")
-    assert main(["fit", "job.yaml", "-o", "taken"]) == 1
-    found = capsys.readouterr()
-    assert "taken: is a file; the output is a folder" in found.err
-    assert "Fitting" not in found.out  # used to be said after the fit, which was lost

@@ -70,7 +70,7 @@ def test_diff_says_what_is_wrong(models: str, capsys: pytest.CaptureFixture[str]
         assert answer in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("ending", ["svg", "png", "pdf", "dot"])
+@pytest.mark.parametrize("ending", ["svg", "dot"])
 def test_a_picture_of_the_graph(
     models: str, ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,6 +14,8 @@ from pyspec import File, Project, read
 from pyspec.cli import main
 from pyspec.cli.commands.new import JOB
 
+pytestmark = pytest.mark.usefixtures("numbers_alone")
+
 SIGMA = "noise: {sigma: sigma.csv}\nlimits:"
 KINDS: dict[str, tuple[tuple[tuple[str, str], ...], Callable[[File], Any]]] = {
     "2d": ((), lambda file: (file.fit_baseline("doublet"), file.fit_2d("doublet"))[1]),
@@ -97,26 +99,6 @@ def test_values_and_errors_are_the_same_to_the_last_digit(folder: Path, kind: st
         np.testing.assert_array_equal(value, result.values[name])
     for name, error in stderr.items():
         np.testing.assert_array_equal(np.array(error, float), result.stderr[name])
-
-
-@pytest.mark.slow
-def test_slices_start_at_their_maximum(tmp_path: Path) -> None:
-    """A peak that leaves the place of the model was lost by jobs, and found by a File."""
-    energy, time = np.linspace(0, 40, 201), np.arange(6.0)
-    where = 8.0 + 5.0 * time
-    data = 10 * np.exp(-4 * np.log(2) * ((energy - where[:, None]) / 1.5) ** 2)
-    data = data + np.random.default_rng(3).normal(0, 0.05, data.shape)
-    np.savez(tmp_path / "d.npz", data=data, energy=energy, time=time)
-    model = (
-        "m: {GLP: {A: [9, True, 0, 50], x0: [8, True, 0, 40], F: [1.5, True, 0.5, 5], m: [0]}}\n"
-    )
-    (tmp_path / "m.yaml").write_text(model.replace("m: [0]", "m: [0, False]"))
-    (tmp_path / "job.yaml").write_text(
-        "data: {path: d.npz, data: data}\nmodels: m.yaml\nfit: {type: slices}\nbaseline: [0, 0]\n"
-    )
-    assert main(["fit", str(tmp_path / "job.yaml"), "-q"]) == 0
-    found = json.loads((tmp_path / "results" / "parameters.json").read_text())
-    np.testing.assert_allclose(found["values"]["GLP_01_x0"], where, atol=0.02)
 
 
 def test_a_job_of_another_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,19 +224,6 @@ def test_what_only_the_file_refuses(
     for check in ([], ["--check"]):
         assert main(["fit", "job.yaml", "-q", *check]) == 1
         assert says in capsys.readouterr().err
-
-
-def test_an_input_without_values_is_asked_for_in_the_words_of_a_job(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The answer told of File(...) and of set_axes."""
-    (tmp_path / "m.yaml").write_text(
-        "functions:\n  Reference: {formula: A * ref, inputs: ref}\nm: {Reference: {A: [2, True]}}\n"
-    )
-    (tmp_path / "d.csv").write_text("1,5\n2,6\n3,7\n")
-    (tmp_path / "job.yaml").write_text("data: {path: d.csv}\nmodels: m.yaml\n")
-    assert main(["fit", str(tmp_path / "job.yaml"), "-q"]) == 1
-    assert "has none; give it by name, inputs: {'ref': values}\n" in capsys.readouterr().err
 
 
 def test_the_first_column_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

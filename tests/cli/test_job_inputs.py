@@ -10,6 +10,8 @@ import pytest
 from pyspec import load_fit
 from pyspec.cli import main
 
+pytestmark = pytest.mark.usefixtures("numbers_alone")
+
 MODEL = """
 functions:
   Reference: {formula: A * ref, inputs: ref}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -144,15 +143,6 @@ def test_explain_refuses(
     name, *more = words.split()
     assert main(["explain", str(tmp_path / "several.yaml"), "--model", name, *more]) == 1
     assert says in capsys.readouterr().err
-
-
-def test_linear_parameters_and_others_are_told_apart(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["explain", str(folder / "models.yaml"), "--linear", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["linear"]
-    assert "GLP_01_A" in found["names"]
-    assert not set(found["names"]) & set(found["against"])
 
 
 def test_simulate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,8 @@ from pyspec import load_fit
 from pyspec.cli import main
 from pyspec.functions.response import expFun_gaussIRF
 
+pytestmark = pytest.mark.usefixtures("numbers_alone")
+
 DELAYS = np.concatenate([np.arange(-1, 3, 0.1), np.geomspace(3, 500, 40)])
 EVEN = np.arange(-2, 20, 0.1)
 LATE = np.linspace(3, 50, 200)
@@ -95,8 +97,6 @@ TRACES = {
     "a step": Trace(EVEN, np.where(EVEN > 1.04, 5.0, 2.0) + noise(EVEN),
                     {"sharper than the steps": 1}, {"stepFun_01_A": 3.0}),
     "an oscillation": oscillation(0.0, np.inf),
-    "a damped one": oscillation(0.0, 6.0),
-    "one at all times": oscillation(-2.0, np.inf),
     "a damped one at all times": oscillation(-2.0, 6.0),
     # The width was that of the averages in which the laws were sought, and fixed.
     "an onset as sharp as the steps of a long trace": Trace(
@@ -115,12 +115,6 @@ TRACES = {
                    {"No change stands out of the noise: a constant alone": 1, "Fun:": 1}, {}),
     "a straight line": slope(0.0),
     "a straight line and a decay": slope(decays(EVEN, (4, 2.0), sd=0.15), expFun=1),
-    "a straight line and an oscillation": slope(wave(EVEN, 2, 5, 0.4, 0.3), dampedSinFun=1),
-    # Without noise whatever an onset between two samples leaves stood out: a step got two decays
-    # of a hundredth of a step of the axis, and a parabola three laws that cancelled.
-    "an exact step": Trace(EVEN, np.where(EVEN >= 4.05, 3.0, 1.0), {"expFun:": 0, "stepFun:": 1}),
-    "an exact decay": Trace(EVEN, np.where(EVEN >= 4.05, 3 * np.exp(-(EVEN - 4.05) / 4), 0.0),
-                            {"expFun:": 1, "stepFun:": 0}),
     "an exact parabola": Trace(EVEN, 1 + 0.02 * (EVEN + 2) ** 2, {"expFun:": 1, "stepFun:": 0}),
     # A pulse as short as the steps gets a decay below a tenth of one, outside of its bounds.
     "a pulse": Trace(SHORT, 3 + 9.0 * (np.abs(np.arange(60) - 30) < 4), {}),
@@ -162,18 +156,6 @@ def test_laws_of_a_trace_without_an_onset_begin_with_its_first_value(
     made(tmp_path, t, 10 * np.exp(-(t - 3) / 8) + 2 + noise(t))
     values = fitted(tmp_path, expFun_01_tau=8.0, constFun_01_A=2.0)
     assert t[0] - (t[1] - t[0]) / 20 < values["expFun_01_t0"] <= t[0]
-
-
-@pytest.mark.slow
-def test_a_trace_of_a_series(tmp_path: Path) -> None:
-    wavelength = np.linspace(420, 720, 61)
-    band = np.exp(-4 * np.log(2) * ((wavelength - 520) / 60) ** 2)
-    data = np.outer(decays(DELAYS, (-8, 5.0), sd=0.15), band)
-    data += np.random.default_rng(1).normal(0, 0.1, data.shape)
-    np.savez(tmp_path / "d.npz", data=data, energy=wavelength, time=DELAYS)
-    words = ["new", str(tmp_path / "a"), str(tmp_path / "d.npz"), "--select", "energy=520."]
-    assert main(words) == 0
-    fitted(tmp_path, expFun_01_A=-8.0, expFun_01_tau=5.0, gaussIRF_SD=0.15)
 
 
 @pytest.mark.slow

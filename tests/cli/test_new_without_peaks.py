@@ -15,6 +15,8 @@ from pyspec.cli import main
 from pyspec.functions.energy import GLSAsym
 from pyspec.functions.fermi import FermiEdge
 
+pytestmark = pytest.mark.usefixtures("numbers_alone")
+
 X = np.linspace(400.0, 700.0, 301)
 
 
@@ -89,18 +91,6 @@ def test_a_survey_is_asked_for_in_vain(tmp_path: Path, capsys: pytest.CaptureFix
     np.savetxt(tmp_path / "d.csv", np.c_[X, 10 * line(500, 20)], "%.6g", ",")
     assert main(["new", str(tmp_path / "a"), str(tmp_path / "d.csv"), "--survey"]) == 1
     assert "is no survey (a spectrum); leave --survey out" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_lines_in_transmission_are_dips(tmp_path: Path) -> None:
-    """Peaks were set on the noise between them."""
-    data = 90 - 50 * line(520, 12) - 30 * line(610, 20)
-    text = made(tmp_path, X, data + np.random.default_rng(2).normal(0, 0.5, X.size))
-    assert "dips below its background" in text
-    values = fitted(tmp_path)
-    assert abs(values["GLP_01_A"] + 50) < 1
-    assert abs(values["GLP_02_A"] + 30) < 1
-    assert abs(values["GLP_02_x0"] - 610) < 0.5
 
 
 @pytest.mark.slow

@@ -21,18 +21,6 @@ m:
 """
 
 
-def test_noise_that_differs_is_declared_in_the_job() -> None:
-    """The report of a job used to tell of a File and of weights, which a job does not have."""
-    model = load_model(LINE, "m")
-    model.set_axes(energy=np.linspace(78, 90, 401))
-    noise = np.random.default_rng(1).normal(size=401) * np.geomspace(0.5, 5, 401)
-    result = fit_model(model, Measurement(np.asarray(model.evaluate()) + noise)).diagnose()
-    text = " ".join(for_fields(str(result)).split())
-    assert "declare the noise, noise: {type: gaussian, sigma: ...}: it differs along" in text
-    assert "set_noise" not in text
-    assert "Measurement" not in text
-
-
 def test_files_of_a_job_speak_as_it_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The report and the parameters still told of a mask and of set_fit_limits."""
     monkeypatch.chdir(tmp_path)

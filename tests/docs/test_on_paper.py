@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench import on_paper
-from bench.on_paper import Constants, Site, best_workers, cost, in_words, nodes_of
+from bench.on_paper import Constants, Site, best_workers, cost, nodes_of
 
 KNOWN = Constants(
     seconds_per_point=1e-8, seconds_apart=2e-9, bytes_per_point=8.0, cached=8e9, disk=1e9,
@@ -64,15 +64,6 @@ def test_the_best_number_of_workers_is_the_least_time() -> None:
              for k in (0.5, 1.0, 2.0)]  # fmt: skip
     assert times[1] < times[0]
     assert times[1] < times[2]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.0, "–"), (4.2e-5, "42 µs"), (9.6e-4, "960 µs"), (0.0021, "2.1 ms"), (0.3, "300 ms"),
-     (9.0, "9.0 s"), (89.0, "89 s"), (90.0, "1.5 min"), (5400.0, "1.5 h"), (3e5, "3.5 d")],
-)  # fmt: skip
-def test_times_in_words(seconds: float, text: str) -> None:
-    assert in_words(seconds) == text
 
 
 def test_the_page_has_measured_constants(capsys: pytest.CaptureFixture[str]) -> None:

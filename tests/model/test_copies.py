@@ -3,7 +3,6 @@
 import copy
 import pickle
 from collections.abc import Callable
-from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ import pytest
 import pyspec.executor  # noqa: F401  (it evaluates models)
 from pyspec.model import Model, load_dynamics, load_model, load_profile
 from pyspec.model.data.checksum import LINE, LINES, checksum, checksums
-from pyspec.model.tree import Component, Dynamics, Par, Profile
 
 _MODEL = """
 parameters:
@@ -116,35 +114,6 @@ def test_parts_that_are_copied_together_stay_together() -> None:
     assert one.parameters["GLP_01_x0"] is two
     part, one = copy.deepcopy((model.components[0], model))
     assert one.components[0] is part
-
-
-@pytest.mark.parametrize(
-    ("kind", "shared"),
-    [
-        (
-            Par,
-            {
-                "name",
-                "argument",
-                "value",
-                "vary",
-                "scope",
-                "min",
-                "max",
-                "formula",
-                "where",
-                "free",
-            },
-        ),
-        (Component, {"name", "function", "where", "subcycle"}),
-        (Dynamics, {"target", "name", "frequency", "n_subcycles", "text", "where"}),
-        (Profile, {"target", "name", "text", "where"}),
-    ],
-)
-def test_a_new_field_asks_how_it_is_copied(kind: type, shared: set[str]) -> None:
-    own = {"dynamics", "profile"} if kind is Par else {"pars"} if kind is Component else None
-    names = {field.name for field in fields(kind)}
-    assert names == shared | (own or {"components"})
 
 
 @pytest.mark.parametrize("n", [1, 95, LINE - 1, LINE, 3 * LINE + 7, LINE * LINES + LINE + 3])

@@ -55,15 +55,12 @@ def test_set_reaches_laws_and_quantities() -> None:
     [
         ("Gauss_01_xO", {"value": 1}, "did you mean 'Gauss_01_x0'"),
         ("Gauss_01_A", {"value": 60}, "Gauss_01.A: value 60 is outside of its bounds [0, 50]"),
-        ("Gauss_01_A", {"min": 70}, "Gauss_01.A: min 70 is not below max 50"),
         ("Gauss_01_A", {"value": "much"}, "Gauss_01.A: the value is 'much', not a number"),
         ("Gauss_01_SD", {"value": -1, "vary": False}, "Gauss_01.SD: the value -1 is outside"),
         ("Gauss_01_A", {"expr": "Gauss_02_A"}, "circle"),
         ("Gauss_01_A", {"expr": "Gauss_03_A"}, "unknown parameter 'Gauss_03_A'"),
         ("Gauss_01_A", {"value": 1, "expr": "2"}, "leave value, vary, min and max out"),
         ("Gauss_02_A", {"value": 1}, "write set(name, value, expr='')"),
-        ("Gauss_01_A", {"value": [3]}, "Gauss_01.A: the value is [3], not a number"),
-        ("Gauss_01_A", {"vary": "sometimes"}, "whether the parameter varies"),
     ],
 )
 def test_set_refuses_and_changes_nothing(name: str, given: dict[str, Any], answer: str) -> None:
@@ -108,7 +105,6 @@ def test_what_moves_follows_no_expression() -> None:
         (lambda: c.Offset((1, 2)), "Offset.y0: (1, 2) has 2 entries; write (value, min, max)"),
         (lambda: Model("m", [c.Offset((1, 3, 2))]), "m: Offset.y0: min 3 is not below max 2"),
         (lambda: Model("m", [c.Offset((5, 1, 2))]), "value 5 is outside of its bounds [1, 2]"),
-        (lambda: c.Offset(None), "Offset.y0: the value is None, not a number"),
         (lambda: c.Offset(c.expFun(1, 2, 0)), "Offset.y0: the value is expFun("),
         (lambda: c.moving(1, c.expFun(1, 2, 0)), "give components in a list"),
         (lambda: c.moving(c.expr("a"), [c.expFun(1, 2, 0)]), "the value must be a number"),
@@ -121,8 +117,6 @@ def test_what_moves_follows_no_expression() -> None:
             lambda: Model("m", [c.Offset(c.moving(1, [c.stepFun(1, c.moving(0, [c.none()]))]))]),
             "m: Offset_y0_stepFun_01.t0: belongs to a time law and cannot move",
         ),
-        (lambda: Model("m", [c.Offset(c.expr("a"))]), "unknown parameter 'a'"),
-        (lambda: Model("m", [c.Offset(c.expr("1 +"))]), "m: Offset.y0"),
         (
             lambda: Model("m", [c.Offset(c.moving(1, [c.none()], [c.none()]))]),
             "need a frequency",
@@ -134,14 +128,12 @@ def test_what_moves_follows_no_expression() -> None:
             "m: q: cannot have a profile; give one to a component's value",
         ),
         (lambda: Model("m", [c.Offset(1), *peaks().components]), "of a loaded model; not both"),
-        (lambda: Model("m", peaks().components[:1] * 2), "m: two components are called"),
         (
             lambda: Model("m", [*peaks().components, *peaks().components]),
             "m: two components are called Offset; write them in one model file or with",
         ),
         (lambda: c.free("energi"), "free takes 'energy' or 'time', not 'energi'"),
         (lambda: c.free("time", zero=[(2, 1)]), "zero is [(2, 1)]; give ranges (begin, end) with"),
-        (lambda: c.free("time", zero=3), "free: zero is 3; give ranges (begin, end)"),
         (
             lambda: Model("m", [c.Gauss(c.free("time"), 1, 2)]).add_dynamics(
                 "Gauss_01_A",
@@ -162,10 +154,7 @@ def test_mistakes_name_the_component_and_the_argument(make: Any, answer: str) ->
     [
         ("attached:\n  n: {Offset_y0: {dynamics: [law]}}\n", "attached.n: there is no model"),
         ("attached:\n  m: {Offset_y: {dynamics: [law]}}\n", "did you mean 'Offset_y0'"),
-        ("attached:\n  m: 3\n", "attached.m: holds parameters by name, such as 'GLP_01_x0"),
-        ("attached:\n  m: {Offset_y0: {}}\n  m: {}\n", "attached.m: given twice, first at"),
         ("attached:\n  m: {Offset_y0: {dynamics: [lau]}}\n", "did you mean 'law'"),
-        ("attached:\n  m: {Offset_y0: {dynamic: [law]}}\n", "did you mean 'dynamics'"),
         ("attached:\n  m: {Offset_y0: [law]}\n", "write what moves the parameter"),
         ("attached:\n  m: {Offset_y0: {dynamics: []}}\n", "must be the name of a model"),
         ("attached:\n  m: {Offset_y0: {dynamics: law, frequency: x}}\n", "must be a number"),

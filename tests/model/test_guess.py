@@ -45,9 +45,15 @@ def forgetful(model: Model) -> Model:
     return start
 
 
-@pytest.mark.parametrize("background", ["Offset", "LinBack", "Shirley"])
-@pytest.mark.parametrize("kind", ["Gauss", "Lorentz", "GLP", "Voigt", "LA"])
-@pytest.mark.parametrize("count", [1, 2, 3, 4])
+#: Each kind of line on each background, with each number of lines on each.
+CASES = [
+    (kind, background, 1 + (j + k) % 4)
+    for j, kind in enumerate(("Gauss", "Lorentz", "GLP", "Voigt", "LA"))
+    for k, background in enumerate(("Offset", "LinBack", "Shirley"))
+]
+
+
+@pytest.mark.parametrize(("kind", "background", "count"), CASES)
 def test_a_fit_from_the_guess_ends_at_the_truth(kind: str, background: str, count: int) -> None:
     model = truth(kind, background, count)
     exact = model.evaluate()

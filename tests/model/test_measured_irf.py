@@ -3,7 +3,6 @@ text loads again."""
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 
 import numpy as np
@@ -121,13 +120,6 @@ def test_in_python() -> None:
     assert load_model(moved.to_yaml(), "peak").to_yaml() == moved.to_yaml()
 
 
-def test_a_model_with_an_instrument_can_be_copied_and_pickled() -> None:
-    model = load_model(INLINE)
-    for again in (model.copy(), pickle.loads(pickle.dumps(model))):
-        assert samples(again) == samples(model)
-        assert again.to_yaml() == model.to_yaml()
-
-
 # ---- what is refused ---------------------------------------------------------------------------
 
 
@@ -135,40 +127,29 @@ def test_a_model_with_an_instrument_can_be_copied_and_pickled() -> None:
     ("entry", "message"),
     [
         ("{}", r"<text>:4: measuredIRF: has no samples; write measuredIRF: \{file: instrument"),
-        ("[1, 2]", "has no samples"),
-        ("{time: [0, 1]}", "has time; write"),
         ("{time: [0, 1], response: [0, 1], file: a}", "has time, response, file; write"),
         ("{time: [0, 1], time: [0, 1]}", "measuredIRF.time: given twice"),
         (
             "{time: [0], response: [1]}",
             "has 1 sample; 2 to 1000 can be had; a response has a width",
         ),
-        ("{time: [], response: []}", "has 0 samples; 2 to 1000"),
         ("{time: [0, 1, 2], response: [1, 1]}", "has 3 times and 2 responses"),
         (
             "{time: [0, 1, 1], response: [1, 1, 1]}",
             "sample 3: the time 1 is not behind 1; sort the",
         ),
-        ("{time: [0, 1, -1], response: [1, 1, 1]}", "sample 3: the time -1 is not behind 1"),
         ("{time: [0, .inf], response: [1, 1]}", "sample 2: the time is inf; give a number"),
-        ("{time: [0, 1], response: [1e999, 1]}", "sample 1: the response is inf"),
         (
             "{time: [0, one], response: [1, 1]}",
             "measuredIRF.time: sample 2 is 'one'; give a number",
         ),
-        ("{time: [0, [1]], response: [1, 1]}", "time: sample 2 is a list"),
         ("{time: 3, response: [1, 1]}", "measuredIRF.time: is no list of numbers"),
         (
             "{time: [0, 1], response: [-1, 0.5]}",
             "the area of the response is -0.25; it must be abov",
         ),
-        (
-            "{time: [0, 1], response: [0, 0]}",
-            "area of the response is 0; it must be above 0: subtr",
-        ),
         ("{time: [0, 1e-310, 1], response: [0, 1, 0]}", "too close to each other"),
         ("{time: [-1e308, 1e308], response: [1e308, 1e308]}", "the samples are too large"),
-        ("{file: }", r"measuredIRF\.file: names a file"),
         ("{file: nowhere.csv}", r"<text>:4: measuredIRF: nowhere\.csv: cannot read the table"),
     ],
 )
@@ -183,14 +164,10 @@ def test_bad_samples_are_named(entry: str, message: str) -> None:
     [
         ("-1 0\n0 1\n1 0 0\n", r"table\.csv:3: '1 0 0' is no row of a time and a response"),
         ("-1 0\n0 one\n", r"table\.csv:2: '0 one' is no row of a time"),
-        ("a b\nc d\n0 1\n", r"table\.csv:2: 'c d' is no row"),
         (
             "-1 0\n# that was wrong\n-2 1\n",
             r"table\.csv: .*m\.yaml:2: measuredIRF: sample 2: the t",
         ),
-        ("-1 0\n0 nan\n", r"table\.csv: .*sample 2: the response is nan"),
-        ("-1 0\n", r"table\.csv: .*has 1 sample;"),
-        ("", r"table\.csv: .*has 0 samples;"),
         (
             "\n".join(f"{k} 1" for k in range(1001)),
             "has 1001 samples; 2 to 1000 .* leave out sampl",
@@ -222,10 +199,7 @@ def test_states_of_schemes_are_seen_but_where_two_meet() -> None:
     ("time", "response", "message"),
     [
         ("012", [0, 1], "measuredIRF.time: is '012'; give a list or an array"),
-        (3.0, [0, 1], "measuredIRF.time: is 3.0"),
         ([0, 1], [0, "x"], "measuredIRF.response is 'x', not a number"),
-        ([0, 1], [0], "has 2 times and 1 responses"),
-        ([1, 0], [0, 1], "sample 2: the time 0 is not behind 1"),
     ],
 )
 def test_bad_samples_in_python(time: object, response: object, message: str) -> None:

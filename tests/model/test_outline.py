@@ -10,10 +10,8 @@ import pytest
 from support.column_models import DECAY, ENERGY, OFFSET, PEAK, SHIRLEY, TIME, energy_model
 from support.zoo import ZOO, make_model
 
-from pyspec._library import OPS, OpDef
 from pyspec.errors import ModelError
 from pyspec.fit import fit_model
-from pyspec.functions import reference
 from pyspec.functions.external import forget_function, register_function
 from pyspec.model import Measurement
 from pyspec.model.build.inputs import read_inputs
@@ -85,17 +83,3 @@ def test_a_registered_function_is_tried_at_every_fit() -> None:
             fit_model(model, measurement)
     finally:
         forget_function("SlopeOfMine")
-
-
-MIXED = [op for op in OPS.values() if op.kind == "PEAK" and "m" in op.params and not op.external]
-
-
-@pytest.mark.parametrize("op", MIXED, ids=lambda op: op.name)
-def test_the_m_of_a_line_is_its_mixing(op: OpDef) -> None:
-    """By this name alone it is told that 30, or -1, is none."""
-    x, known = np.linspace(-4.0, 6.0, 41), {"A": 2.0, "x0": 1.0, "F": 1.5}
-    u = (x - 1.0) / 1.5
-    gauss, lorentz = 2.0 * np.exp(-4.0 * np.log(2.0) * u**2), 2.0 / (1.0 + 4.0 * u**2)
-    for mixing, expected in ((0.0, gauss), (1.0, lorentz)):
-        values = {**dict.fromkeys(op.params, 0.0), **known, "m": mixing}
-        np.testing.assert_allclose(reference(op)(x, *values.values()), expected, rtol=1e-12)

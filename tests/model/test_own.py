@@ -25,34 +25,13 @@ LINE = "functions:\n  Line: {formula: A * x}\n"
             "domain, doc, reach, tail, linear, jumps; "
             "did you mean 'domain'?",
         ),
-        (
-            "functions:\n  Line:\n    formula: A * x\n    formula: A\n",
-            4,
-            "Line.formula: given twice, first at <text>:3; remove one",
-        ),
         ("functions:\n  Line: {doc: nothing}\n", 2, "Line: has no formula; write 'formula: A * e"),
         ("functions:\n  Line: {formula: [A, x]}\n", 2, "Line.formula: must be text; quote it"),
-        ("functions:\n  Line: {formula: }\n", 2, "Line.formula: must be text; quote it"),
         (
             "functions:\n  Line: {formula: A * where(x > 1, x, 2), doc: a kink}\n",
             2,
             "Line: a comma within { } ends a text; put the whole of it in quotes, "
             '"A * where(x > 1, x, 2)", or on a line of its own',
-        ),
-        (
-            "functions:\n  Line: {parameters: A, x0, formula: A * (x - x0)}\n",
-            2,
-            'Line: a comma within { } ends a text; put the whole of it in quotes, "A, x0", or',
-        ),
-        (
-            "functions:\n  Line:\n    lines: {v: x, u: max(v, 1)}\n    formula: A * u\n",
-            2,
-            'Line.lines: a comma within { } ends a text; put the whole of it in quotes, "max(v, 1',
-        ),
-        (
-            "functions:\n  Line:\n    formula: A * x\n    linear:\n    what:\n",
-            5,
-            "Line.what: a function has no 'what'; it has formula, ",
         ),
         (
             "functions:\n  Line: {formula: A * x, parameters: {A: , x0: 1}}\n",
@@ -70,19 +49,9 @@ LINE = "functions:\n  Line: {formula: A * x}\n"
             "Line: cannot read the parameters 'A [eV]x0'; write them as 'A, x0 [eV], w > 0, 0",
         ),
         (
-            "functions:\n  Line: {formula: A * x, parameters: [A, {x0: 1}]}\n",
-            2,
-            "Line.parameters: must be text",
-        ),
-        (
             "functions:\n  Line: {formula: A * x, lines: u}\n",
             2,
             "Line.lines: holds helper values by name, such as 'u: (x - x0) / w'",
-        ),
-        (
-            "functions:\n  Line: {formula: A * u, lines: {u: [x]}}\n",
-            2,
-            "Line.lines.u: must be text",
         ),
         (
             "functions:\n  Line: {formula: A * x, domain: tiem}\n",

@@ -51,33 +51,6 @@ def test_the_text_of_a_model_loads_again_alone() -> None:
         assert list(again.parameters) == list(model.parameters)
 
 
-def test_three_executors_use_them() -> None:
-    model = load_models(TEXT)["m"]
-    model.set_axes(energy=X)
-    spectra = [
-        make_executor(model, None, backend).run([9.0, 4.0, 2.0])
-        for backend in ("tree", "interpreted", "compiled")
-    ]
-    u2 = ((X - 4.0) / 2.0) ** 2
-    expected = 9.0 * np.exp(-4 * np.log(2) * 0.7 * u2) / (1 + 1.2 * u2)
-    for spectrum in spectra:
-        np.testing.assert_allclose(spectrum, expected, rtol=0, atol=1e-14)
-
-
-def test_dynamics_may_share_one() -> None:
-    text = "parameters:\n  tau: [7.0, true, 0.5, 90]\n" + MODEL.replace("width", "GLP_01_A / 5")
-    model = load_model(text, "m")
-    for target, height in (("GLP_01_A", 2.0), ("GLP_01_x0", 0.5)):
-        law = f'd:\n  expFun: {{A: [{height}, true], tau: ["tau"], t0: [0, false]}}\n'
-        model.add_dynamics(target, load_dynamics(law, "d", target))
-    time = np.linspace(-2.0, 20.0, 23)
-    model.set_axes(energy=X, time=time)
-    assert model.opt_param_names.count("tau") == 1
-    tree = make_executor(model, None, "tree").run(model.theta())
-    compiled = make_executor(model).run(model.theta())
-    np.testing.assert_allclose(compiled, tree, rtol=0, atol=1e-10 * tree.max())
-
-
 def test_a_time_model_has_them_too() -> None:
     laws = "decay:\n  expFun: {A: [2.0, true], tau: [1 / rate], t0: [0, false]}\n"
     text = "parameters:\n  rate: [0.25, true, 0, 9]\n  area: [GLP_01_A * 2]\n" + MODEL + laws
@@ -161,13 +134,3 @@ law:
     result = fit_model(model, Measurement(known.evaluate() + np.sin(7 * X)), max_nfev=3)
     assert result.values[name] == pytest.approx(2 * result.values["GLP_01_A"], rel=1e-15)
     assert set(result.eval_components()) == {"Offset", "Shirley", "GLP_01"}
-
-
-def test_a_quantity_of_a_time_model_may_be_called_total() -> None:
-    text = """
-parameters: {total: [2, true]}
-law: {expFun: {A: ["total"], tau: [3, true], t0: [0, false]}}
-"""
-    model = load_time_model(text, "law")
-    model.set_axes(time=np.arange(3.0))
-    np.testing.assert_allclose(model.evaluate(), 2 * np.exp(-np.arange(3.0) / 3), rtol=1e-15)

@@ -148,26 +148,6 @@ def test_traces_of_a_series(tmp_path: Path) -> None:
         plot_traces(result)
 
 
-def test_a_spike_between_two_samples_does_not_flatten_the_picture(tmp_path: Path) -> None:
-    text = MODELS.replace(
-        "tau: [4, True, 0.1, 100], t0: [0, True, -1, 1]",
-        "tau: [0.02, True, 0.019, 0.021], t0: [0.1, False]",
-    ).replace("SD: [0.1, True, 0.01, 1]", "SD: [0.01, False]")
-    (tmp_path / "models.yaml").write_text(text)
-    project, data = Project(tmp_path, show_output=False), (TIME == 0.25) * 1.0
-    file = File(project, data=data, time=TIME)
-    result = file.fit_trace(tmp_path / "models.yaml", "decay")
-    assert result.predict(time=[0.13]).value[0] > 20
-    figure = plot_fit(result)
-    assert figure.axes[0].get_ylim()[1] < 3
-    file = File(
-        project, name="2d", data=data[:, None] * np.ones(3), time=TIME, energy=np.arange(3.0)
-    )
-    file.load_model("models.yaml", "free")
-    figure = plot_traces(file.fit_2d("free"))
-    assert figure.axes[0].get_ylim()[1] < 3
-
-
 def test_a_function_that_needs_the_samples_is_drawn_through_them(tmp_path: Path) -> None:
     def running(x: np.ndarray, A: float, x0: float) -> np.ndarray:
         return A * np.cumsum(np.exp(-((x - x0) ** 2)))

@@ -11,7 +11,7 @@ from support.pictures import BANDS, DELAYS, file_of_states, fit_of, of_states
 from pyspec import File, Project
 from pyspec.errors import FitError
 from pyspec.io import Dataset
-from pyspec.plot import PlotConfig, PlotError, plot_amplitudes, plot_species, plot_svd
+from pyspec.plot import PlotError, plot_amplitudes, plot_species, plot_svd
 
 
 @pytest.fixture
@@ -103,13 +103,6 @@ def test_spectra_of_states_decays_and_evolution() -> None:
     assert figure.axes[1].get_legend().get_texts()[0].get_text().startswith(fastest)
 
 
-def test_free_spectra_end_where_the_data_do_and_run_their_way() -> None:
-    result = of_states("states")
-    config = PlotConfig(x_dir="rev")
-    figure = plot_amplitudes(result, config=config)
-    assert figure.axes[0].get_xlim() == pytest.approx((3.03, 1.47))
-
-
 def test_free_spectra_of_parallel_decays_have_time_constants(tmp_path: Path) -> None:
     # plot_species refused them; they were drawn in the report alone.
     result = of_states("parallel")
@@ -134,15 +127,6 @@ def test_free_spectra_of_parallel_decays_have_time_constants(tmp_path: Path) -> 
         plot_amplitudes(result, names=["stepFun_1_A"])
     with pytest.raises(FitError, match="no kinetic scheme"):
         plot_species(result, scheme="chain")
-
-
-def test_traces_that_are_free() -> None:
-    result = of_states("line")
-    figure = plot_amplitudes(result)
-    assert figure.axes[0].get_xlabel() == "time (ps)"
-    assert figure.axes[0].get_xscale() == "symlog"
-    with pytest.raises(PlotError, match="line has no free spectra"):
-        plot_species(result)
 
 
 def test_equal_rates_show_the_states_alone() -> None:

@@ -17,7 +17,6 @@ from pyspec.plot import (
     plot_components,
     plot_data,
     plot_fit,
-    plot_model_1d,
     plot_overview,
     plot_residuals,
     plot_species,
@@ -127,22 +126,6 @@ def test_an_empty_legend_leaves_it_out() -> None:
     assert right.get_legend() is None
 
 
-def test_title_and_limits_of_residuals() -> None:
-    one, two = decaying("peak"), decaying("spectra")
-    figure = plot_residuals([one, one], title="both", z_lim=(-3, 40))
-    assert figure.get_suptitle() == "both"
-    assert [ax.get_ylim() for ax in figure.axes[:2]] == [(-3, 40)] * 2
-    assert plot_residuals([two, two], title="both").get_suptitle() == "both"
-
-
-def test_part_of_the_spectrum_of_a_model() -> None:
-    model = decaying("peak").model
-    ax = plot_model_1d(model, data_slice=[[5, 20]]).axes[0]
-    np.testing.assert_array_equal(ax.lines[0].get_xdata(), ENERGY[5:20])
-    room = 0.02 * (ENERGY[19] - ENERGY[5])
-    assert ax.get_xlim() == pytest.approx((ENERGY[5] - room, ENERGY[19] + room))
-
-
 def test_values_without_a_place_on_a_logarithmic_axis_are_marked() -> None:
     # Lines fell to the edge of the picture at each of them.
     data = np.where(np.arange(41) % 5 == 0, -1.0, 20 + ENERGY)
@@ -164,13 +147,6 @@ def test_the_name_of_a_masked_spectrum_stands_at_its_fit() -> None:
         places = [text.xy[1] for text in ax.texts]
         assert places[1] == pytest.approx(60, abs=1)
     plot_waterfall(data, ENERGY, y_norm=1)  # warned of a slice without values
-
-
-def test_names_of_spectra_stand_where_the_picture_ends() -> None:
-    data = np.linspace(0, 100, 41) * np.ones((3, 1))
-    for fields, level in (({"x_lim": (80, 85)}, 50), ({"x_lim": (80, 85), "x_dir": "rev"}, 0)):
-        (ax,) = plot_waterfall(data, ENERGY, waterfall=7, **fields).axes
-        assert [text.xy[1] for text in ax.texts] == [level, level + 7, level + 14]
 
 
 @pytest.mark.parametrize("name", ["decay", "none"])
@@ -227,23 +203,6 @@ def test_a_spike_does_not_hide_residuals_and_traces() -> None:
         marks = [one for one in (*above.lines, *below.lines) if one.get_marker() == "^"]
         assert len(marks) == 2 * bool(spike)
     np.testing.assert_allclose(found[1], found[0], rtol=0.5)
-
-
-def test_huge_errors_do_not_flatten_free_spectra(monkeypatch) -> None:
-    # Bands of a fit that is not determined reached to 1e11, its spectra were lines at 0.
-    from pyspec.plot.figures import amplitudes
-
-    band = amplitudes._band
-    monkeypatch.setattr(
-        amplitudes,
-        "_band",
-        lambda ax, along, value, stderr, *others: band(ax, along, value, 1e11 + stderr, *others),
-    )
-    for draw, name in ((plot_amplitudes, "spectra"), (plot_species, "chained")):
-        result = decaying(name)
-        largest = max(np.abs(result.amplitudes[one]).max() for one in result.amplitudes)
-        for ax in draw(result).axes:
-            assert max(np.abs(ax.get_ylim())) < 4 * largest
 
 
 @pytest.mark.parametrize(

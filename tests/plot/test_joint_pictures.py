@@ -70,12 +70,3 @@ def test_the_report_has_all_files(sigma: float, tmp_path: Path) -> None:
     assert "Gauss_01_x0" in page
     cards = page[: page.index("<h2>")]
     assert ("reduced χ²" in cards) is bool(sigma)
-
-
-def test_files_without_names_have_those_of_their_parameters() -> None:
-    """names were three empty texts."""
-    result = joint(None)
-    assert result.names == ("file00", "file01", "file02")
-    assert result["file01"] is result[1]
-    assert "file00, file01, file02" in repr(result)
-    assert "cold, warm, hot" in repr(joint(["cold", "warm", "hot"]))

@@ -1,8 +1,5 @@
 """Pictures of free spectra where energies or times are masked: open, not 0."""
 
-from pathlib import Path
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from support.pictures import DELAYS, file_of_states, fit_of, states
@@ -15,7 +12,6 @@ from pyspec.plot import (
     plot_species,
     plot_svd,
     plot_traces,
-    report,
 )
 from pyspec.plot.view import view_of
 
@@ -103,20 +99,3 @@ def test_masked_rows_and_columns_are_no_part_of_the_singular_vectors(file: File)
             np.testing.assert_allclose(abs(drawn[kept]), abs(vector), atol=1e-9)
     heading = "masked: 1 time and 3 energies left out, 1 point taken from the fit"
     assert figure.get_suptitle() == heading
-
-
-@pytest.mark.slow
-def test_a_report_has_no_spikes_at_masked_energies(file: File, tmp_path: Path, monkeypatch) -> None:
-    drawn = []
-    monkeypatch.setattr(
-        "pyspec.plot.figures.stack.draw_waterfall",
-        lambda data, energy, names, fit, *args: drawn.append((data, fit)) or plt.figure(),
-    )
-    report(fit_of(file, "states"), tmp_path / "report.html")
-    for values in drawn[0]:
-        assert np.isnan(values[:, COLUMNS]).all()
-
-
-@pytest.mark.slow
-def test_maps_and_reports_of_masked_fits_are_drawn(file: File, tmp_path: Path) -> None:
-    report(fit_of(file, "states"), tmp_path / "masked.html")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.drawn import width_of
 
-from pyspec.fit import FitResult, SliceResults, fit_model, fit_slices, fit_trace
+from pyspec.fit import FitResult, fit_model
 from pyspec.io import Dataset
 from pyspec.model import Measurement, load_dynamics, load_model
 from pyspec.plot import (
@@ -71,50 +71,6 @@ def two() -> FitResult:
     return fit_model(model, Measurement(data=data, rows=(1, 20), columns=(5, 50), keep=keep))
 
 
-@pytest.fixture(scope="module")
-def slices() -> SliceResults:
-    model = load_model(TEXT, "pair")
-    model.set_axes(energy=ENERGY)
-    data = model.evaluate() + np.random.default_rng(2).normal(0, 0.3, (6, 60))
-    return fit_slices(model, Measurement(data=data), times=TIME[:6])
-
-
-@pytest.mark.slow
-def test_maps_share_colours_and_the_residual_is_symmetric(two: FitResult, tmp_path: Path) -> None:
-    path = tmp_path / "fit.png"
-    figure = plot_fit(two, save_path=path, energy_label="eV", time_label="ps")
-    data, fit, residual, *bars = figure.axes
-    meshes = [ax.collections[0] for ax in (data, fit, residual)]
-    assert meshes[0].get_clim() == meshes[1].get_clim()
-    low, high = meshes[2].get_clim()
-    assert low == -high
-    assert [ax.get_title(loc="left") for ax in (data, fit, residual)] == [
-        "data",
-        "fit",
-        "residual",
-    ]
-    assert data.get_xlabel() == "eV"
-    assert data.get_ylabel() == "ps"
-    assert len(bars) == 2
-    assert bars[1].get_xlabel() == "data − fit"  # no σ was declared
-    spread = np.sqrt(np.mean(two.residual[two.keep] ** 2))
-    assert residual.get_title(loc="right") == f"rms = {spread:.3g}"
-    assert data.get_xlim()[0] > data.get_xlim()[1]  # as the axis of the data
-    assert path.read_bytes().startswith(b"\x89PNG")
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_residual_in_units_of_the_data(one: FitResult, two: FitResult) -> None:
-    figure = plot_fit(two, residual_unit="rms")
-    assert figure.axes[4].get_xlabel() == "(data − fit) / rms"
-    with pytest.raises(PlotError, match="the noise of these data was not declared"):
-        plot_fit(two, residual_unit="sigma")
-    figure = plot_fit(one, residual_unit="data")
-    assert figure.axes[1].get_ylabel() == "data − fit"
-    with pytest.raises(PlotError, match="did you mean 'sigma'"):
-        plot_fit(two, residual_unit="sigmas")
-
-
 def test_spectrum_has_data_fit_components_and_residual(one: FitResult, tmp_path: Path) -> None:
     figure = plot_fit(one, save_path=tmp_path / "fit.pdf", title="a peak")
     above, below = figure.axes
@@ -125,23 +81,11 @@ def test_spectrum_has_data_fit_components_and_residual(one: FitResult, tmp_path:
     assert (tmp_path / "fit.pdf").is_file()
 
 
-def test_data_with_window_and_baseline() -> None:
-    data = np.random.default_rng(1).normal(size=(21, 60))
-    figure = plot_data(data, ENERGY, TIME, rows=(2, 20), columns=(5, 45), baseline=(0, 4))
-    assert figure.axes[0].get_legend() is not None
-    assert len(plot_data(data[0], ENERGY, columns=(3, 9)).axes) == 1
-
-
 def test_noise_free_fit_is_drawn() -> None:
     model = load_model(TEXT, "pair")
     model.set_axes(energy=ENERGY)
     result = fit_model(model, Measurement(data=model.evaluate()))
     assert plot_fit(result).axes
-
-
-def test_cells_of_an_uneven_axis() -> None:
-    np.testing.assert_allclose(edges(np.array([0.0, 1.0, 3.0])), [-0.5, 0.5, 2.0, 4.0])
-    np.testing.assert_allclose(edges(np.array([5.0])), [4.5, 5.5])
 
 
 def test_pictures_go_into_axes_and_figures_of_the_caller(
@@ -239,14 +183,6 @@ def test_fields_reach_the_axes(one: FitResult, two: FitResult) -> None:
         plot_fit(two, colour="red")
 
 
-def test_no_curve_of_a_waterfall_hides_another() -> None:
-    data = np.vstack([np.exp(-(((ENERGY - 10) / 3) ** 2)), np.full(ENERGY.size, 0.01)])
-    (ax,) = plot_waterfall(data, ENERGY, np.array([-1e-14, 4.0]), unit="ps").axes
-    fills = max(fill.get_zorder() for fill in ax.collections)
-    assert all(line.get_zorder() > fills for line in ax.lines)
-    assert [text.get_text() for text in ax.texts] == ["0 ps", "4 ps"]
-
-
 def test_waterfall(tmp_path: Path) -> None:
     data = np.random.default_rng(0).normal(size=(30, 60))
     figure = plot_waterfall(data, ENERGY, np.arange(30.0), n=5, unit="ps", fit=data)
@@ -306,15 +242,6 @@ def test_evolution_of_slices() -> None:
         plot_evolution(np.arange(8.0), {"b": np.ones(7)})
     with pytest.raises(PlotError, match="no parameter moves"):
         plot_evolution(np.arange(8.0), {})
-
-
-def test_slices_and_traces_are_drawn_as_fits(slices: SliceResults) -> None:
-    figure = plot_fit(slices)
-    assert "6 slices one by one" in figure._suptitle.get_text()
-    assert figure.axes[0].collections[0].get_array().shape == (6, 60)
-    time = np.linspace(0, 20, 40)
-    result = fit_trace(TEXT, "law", time, 2 * np.exp(-time / 5), 0.01 + 0 * time)
-    assert plot_fit(result, t_label="delay (ps)").axes[1].get_xlabel() == "delay (ps)"
 
 
 def test_a_first_look_at_any_dataset(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import sys
 import weakref
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -132,15 +131,6 @@ def test_slices_and_traces(tmp_path: Path) -> None:
     noise = np.random.default_rng(0).normal(0, 0.01, 40)
     result = fit_trace(TEXT, "law", time, 2 * np.exp(-time / 5) + noise, 0.01 + 0 * time)
     assert "expFun_01_tau" in page(report(result, tmp_path / "t.html"))
-
-
-def test_without_matplotlib_the_page_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    text = page(report(fit(), tmp_path / "r.html"))
-    assert "pip install &#x27;pyspec-fit[plot]&#x27;" in text
-    assert "GLP_01_x0" in text
 
 
 def test_unwritable_report(tmp_path: Path) -> None:

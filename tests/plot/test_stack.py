@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from support.pictures import MODELS
 
 from pyspec import File, Project
-from pyspec.plot import PlotConfig, PlotError, plot_data, plot_moving, plot_waterfall, report
+from pyspec.plot import PlotConfig, PlotError, plot_data, plot_moving, plot_waterfall
 from pyspec.plot.elements.fine_curve import moving_of, spectra_of
 from pyspec.plot.figures.stack import plot_stack
 from pyspec.plot.view import view_of
@@ -121,25 +120,6 @@ def test_spectra_of_a_series_are_drawn_between_the_samples(tmp_path: Path, law, 
     np.testing.assert_allclose(found, whole.value[at], atol=1e-9)
 
 
-@pytest.mark.slow
-def test_spectra_of_reports_are_curves(tmp_path: Path, monkeypatch) -> None:
-    drawn = []
-
-    def draw(curves, energy, names, fits, sheet, look, along):
-        drawn.append((along.size, fits[0].max()))
-        return plt.figure()
-
-    monkeypatch.setattr("pyspec.plot.figures.stack.draw_waterfall", draw)
-    file = made(tmp_path)
-    result = file.fit_2d("peak")
-    report(result, tmp_path / "report.html")
-    slices = made(tmp_path, "").fit_slice_by_slice("peak")
-    report(slices, tmp_path / "slices.html")
-    plot_stack(slices, rows=[1, 2])
-    assert [size > 300 for size, _ in drawn] == [True] * 3
-    assert drawn[0][1] > result.fit[0].max() + 0.2  # its top lies between two samples
-
-
 def test_free_spectra_are_known_at_the_samples(tmp_path: Path) -> None:
     result = made(tmp_path, "", "spectra").fit_2d("spectra")
     seen = view_of(result, PlotConfig())
@@ -191,16 +171,3 @@ def test_parameters_move_between_the_samples(tmp_path: Path, law: str) -> None:
     assert ax.lines[0].get_xdata().size == fine.time.size
     low, high = ax.get_ylim()
     assert high - low < 2 * np.ptp(fine.values[name])  # the band at the jump does not set it
-
-
-def test_a_narrow_line_of_some_spectra_is_no_spike() -> None:
-    """A line of four points that was in three spectra of seven, or in the fit, was cut off."""
-    x = np.arange(1000) * 0.01
-    line = 20 * np.exp(-0.5 * ((x - 5) / 0.017) ** 2)
-    data = np.random.default_rng(0).normal(1, 0.1, (7, x.size))
-    data[4:] += line
-    assert plot_waterfall(data, x, np.arange(7.0)).axes[0].get_ylim()[1] > 6 * 12 + 20
-    two = data[3:5]
-    assert plot_waterfall(two, x, np.arange(2.0)).axes[0].get_ylim()[1] < 10
-    fit = 1 + np.array([0 * x, line])
-    assert plot_waterfall(two, x, np.arange(2.0), fit=fit).axes[0].get_ylim()[1] > 12 + 20

@@ -16,7 +16,7 @@ from pyspec.fit import fit_model, fit_slices
 from pyspec.fit.findings.kinds import Kind
 from pyspec.io import load_fit, load_fits, save_fit
 from pyspec.model import Measurement, load_dynamics, load_model
-from pyspec.plot import plot_components, plot_fit, plot_model_1d, plot_moving, report
+from pyspec.plot import plot_fit, plot_model_1d, report
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("h5py")
@@ -34,14 +34,13 @@ law:
 NAMES: dict[str, Any] = {"labels": {"energy": "BE"}, "units": {"energy": "eV", "time": "ps"}}
 
 
-def fitted(two: bool, counts: bool = False) -> Any:
+def fitted(two: bool) -> Any:
     model = load_model(TEXT, "pair")
     if two:
         model.add_dynamics("GLP_01_x0", load_dynamics(TEXT, "law", "GLP_01_x0"))
     model.set_axes(energy=ENERGY, time=TIME if two else None)
     data = np.random.default_rng(0).poisson(np.asarray(model.evaluate())) * 1.0
-    noise: Any = {"loss": "poisson"} if counts else {"weight": np.array(0.2)}
-    result = fit_model(model, Measurement(data, columns=(5, 50), **noise, **NAMES))
+    result = fit_model(model, Measurement(data, columns=(5, 50), weight=np.array(0.2), **NAMES))
     result.file_name, result.fit_type = "scan", "2d" if two else "spectrum"
     return result
 
@@ -62,29 +61,6 @@ def same(first: Any, second: Any) -> None:
         for f in (first, second)
     ]
     assert texts[0] == texts[1]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("counts", [False, True])
-@pytest.mark.parametrize("two", [False, True])
-def test_a_loaded_fit_is_drawn_as_the_fit_was(two: bool, counts: bool, tmp_path: Path) -> None:
-    result = fitted(two, counts)
-    save_fit(tmp_path / "fits.h5", result)
-    stored = load_fit(tmp_path / "fits.h5")
-    same(plot_fit(stored), plot_fit(result))
-    assert plot_fit(stored).axes[1].get_xlabel() == "binding energy (eV)"
-    same(*(plot_moving(r) if two else plot_components(r) for r in (stored, result)))
-    if two:
-        assert plot_moving(stored).axes[0].get_title("left") == "GLP_01_x0 (eV)"
-    again = stored
-    assert again.values == result.values
-    assert again.stderr == result.stderr
-    assert again.nfev == result.nfev
-    np.testing.assert_allclose(again.correlations.matrix, result.correlations.matrix, rtol=1e-9)
-    assert again.statistics["aic"] == pytest.approx(result.statistics["aic"], rel=1e-12)
-    text = report(stored, tmp_path / "r.html").read_text(encoding="utf-8")
-    for part in ("pair fitted to scan", "converged", "GLP_01_F", "eV, 45 points"):
-        assert part in text
 
 
 @pytest.mark.slow

@@ -129,18 +129,6 @@ def test_spectra_at_the_nearest_times(file: File, tmp_path: Path) -> None:
     assert plot_spectra(result, x_lim=(1.8, 2.4)).axes[0].get_xlim() == (1.8, 2.4)
 
 
-def test_spectra_of_a_fit_are_drawn_between_the_energies_too(file: File) -> None:
-    """A narrow line was drawn from one energy to the next, up to the highest sample alone."""
-    file.load_model("models.yaml", "line")
-    result = file.fit_2d("line", max_nfev=1)
-    (line,) = (
-        one for one in plot_spectra(result, times=0.5).axes[0].lines if one.get_label() == "0.5"
-    )
-    x, values = line.get_data()
-    assert x.size > 5 * ENERGY.size
-    assert np.allclose(values, result.predict(energy=x, time=[0.5]).value[0], rtol=0, atol=1e-9)
-
-
 def test_without_times_spectra_are_evenly_spaced_over_the_rows(file: File) -> None:
     figure = plot_spectra(fit(file), n=3)
     texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]

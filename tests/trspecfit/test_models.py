@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -118,12 +117,6 @@ def test_axes_of_components_are_those_of_their_model() -> None:
     assert shirley.value(spectrum=np.ones(41))[0] == pytest.approx(0.41)
     alone = load_dynamics(LAW + "\n", "rise", "Gauss_01_A").components[0]
     assert (alone.energy, alone.time, alone.aux_axis) == (None, None, None)
-
-
-def test_copies_own_their_components() -> None:
-    model = made()
-    for copied in (model.copy(), pickle.loads(pickle.dumps(model)), model.at_rest()):
-        assert all(component.owner is copied for component in copied.components)
 
 
 def test_a_graph_in_the_dot_language(capsys: pytest.CaptureFixture[str]) -> None:

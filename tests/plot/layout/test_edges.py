@@ -10,8 +10,6 @@ from pyspec.plot import (
     plot_amplitudes,
     plot_data,
     plot_fit,
-    plot_svd,
-    plot_traces,
     plot_waterfall,
 )
 from pyspec.plot.caption import five_digits
@@ -48,15 +46,6 @@ def test_a_value_between_two_gaps_is_a_point(tmp_path: Path) -> None:
     assert len(figure.axes[0].collections) == 2  # the band, and the error of this point
 
 
-def test_one_time(tmp_path: Path) -> None:
-    one = file(tmp_path, DATA[:1], time=TIME[:1])
-    one.load_model("models.yaml", "lines")
-    result = one.fit_2d("lines")
-    for figure in (plot_amplitudes(result), plot_traces(result), plot_svd(result)):
-        panel = figure.axes[1 if len(figure.axes) == 6 else 0]
-        assert any(line.get_markevery() == [0] for line in panel.lines)
-
-
 @pytest.mark.parametrize("at", [0.0, 84.0, -2e-12])
 def test_the_cell_of_one_point(at: float) -> None:
     low, high = edges(np.array([at]))
@@ -71,19 +60,6 @@ def test_ticks_of_a_large_offset_share_it(tmp_path: Path) -> None:
     assert figure.axes[0].yaxis.get_offset_text().get_text() == "+1e9"
     figure = plot_data(DATA[0], ENERGY / 1e3 + 1486.6, save_path=tmp_path / "energy.png")
     assert figure.axes[0].xaxis.get_offset_text().get_text() == ""
-
-
-def test_components_beyond_the_last_colour_are_hatched(tmp_path: Path) -> None:
-    lines = "".join(
-        f"  Gauss: {{A: [2, True, 0, 50], x0: [{81 + k}, False], SD: [0.4, False]}}\n"
-        for k in range(9)
-    )
-    one = file(tmp_path, DATA[0])
-    (tmp_path / "many.yaml").write_text("many:\n" + lines)
-    one.load_model("many.yaml", "many")
-    figure = plot_fit(one.fit_spectrum("many"))
-    fills = figure.axes[0].collections
-    assert [bool(fill.get_hatch()) for fill in fills] == [False] * 8 + [True]
 
 
 @pytest.mark.parametrize("name", ["run_$5_a$", "50$ \\foo{ 3$"])
@@ -177,24 +153,6 @@ def test_few_steps_between_times_at_random_are_gaps() -> None:
     assert gaps_of(np.cumsum(steps)).size < 10_000 / 30
     even = np.r_[np.arange(0, 3.0), np.arange(9, 12.0), 30.0, 31.0, 32.0]
     np.testing.assert_array_equal(gaps_of(even), [3, 6])
-
-
-@pytest.mark.parametrize("turn", [slice(None), slice(None, None, -1)])
-def test_one_or_two_points_between_two_gaps_stand_alone(turn: slice) -> None:
-    """A point between two gaps was drawn over both of them, two over one and a half."""
-    for points, after in (([20.0], [4, 5]), ([20.0, 21.0], [4, 6]), ([20.0, 21.0, 22.0], [4, 7])):
-        axis = np.r_[np.arange(4.0), points, np.arange(40.0, 44.0)]
-        np.testing.assert_array_equal(gaps_of(axis), after)
-        np.testing.assert_array_equal(np.sort(axis.size - gaps_of(axis[::-1])), after)
-        around, drawn, values = cells(axis[turn], np.ones((1, axis.size)), 1)
-        ends = [3.5, 19.5, points[-1] + 0.5, 39.5]
-        assert set(ends) <= set(around)
-        np.testing.assert_array_equal(np.isnan(values[0]), ~np.isin(drawn, axis))
-        assert np.count_nonzero(np.isnan(values)) == 2
-    far = np.r_[np.arange(0, 1.0, 0.01), 500.0, np.arange(1000, 1001.0, 0.01)]
-    around = cells(far, np.ones((1, far.size)), 1)[0]
-    assert {500.0 - 1000.99 / 400, 500.0 + 1000.99 / 400} <= set(around)  # wide enough to be seen
-    assert not gaps_of(np.r_[np.arange(5.0), [9.0, 14.0], np.arange(18.0, 23.0)]).size
 
 
 def test_missing_decades_are_gaps() -> None:

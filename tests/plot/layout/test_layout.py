@@ -106,14 +106,13 @@ def overlap(one: Any, other: Any) -> float:
     return float(across * along / min(one.width * one.height, other.width * other.height))
 
 
-#: One panel, or two of one width: these fit into a column of a paper, the others take a page.
+#: One panel, or two of one width: these fit into a column of a paper.
 NARROW = (
     "spectrum", "long label", "components", "map", "logarithmic", "waterfall", "free heights",
     "residuals",
 )  # fmt: skip
 CASES = [
     *(pytest.param(name, (3.4, 3.0), id=f"{name}, a column") for name in NARROW),
-    *(pytest.param(name, (7.0, 4.0), id=f"{name}, a page") for name in PICTURES),
     *(pytest.param(name, None, id=name) for name in PICTURES),
 ]
 

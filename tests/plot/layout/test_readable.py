@@ -48,8 +48,9 @@ def contrast(colour, behind) -> float:
     return abs(float(np.dot(np.subtract(to_rgba(colour), to_rgba(behind))[:3], weights)))
 
 
-@pytest.mark.parametrize("given", [False, True])
-@pytest.mark.parametrize("style", ["dark_background", "default"])
+@pytest.mark.parametrize(
+    ("style", "given"), [("dark_background", False), ("dark_background", True), ("default", True)]
+)
 def test_text_is_read_on_any_background(file: File, style: str, given: bool) -> None:
     # Labels, titles and legends were as dark as a dark background.
     file.set_fit_limits([1486.9, 1486.1])

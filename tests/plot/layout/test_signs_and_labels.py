@@ -20,7 +20,6 @@ from pyspec.plot import (
     plot_spectra,
     plot_traces,
     plot_waterfall,
-    report,
 )
 
 pytest.importorskip("matplotlib").use("agg")
@@ -153,19 +152,3 @@ def test_free_backgrounds_have_an_axis_of_their_own() -> None:
 
     with pytest.raises(PlotError, match="several panels"):
         plot_amplitudes(result, ax=Figure().subplots())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("series", [False, True])
-def test_reduced_chi_square_is_a_headline_of_declared_noise_alone(
-    series: bool, tmp_path: Any
-) -> None:
-    """Without declared noise it is in units of the data squared, and says nothing of the fit."""
-    for sigma, stands in ((0.0, False), (2.0, True)):
-        result = fitted(series=series, sigma=sigma)
-        figure = plot_fit(result)
-        head = figure._suptitle.get_text() if series else figure.axes[0].get_title(loc="left")
-        assert ("reduced χ²" in head) is stands
-        page = report(result, tmp_path / "page.html").read_text(encoding="utf-8")
-        cards = page[: page.index("<table")]
-        assert ("<b>reduced χ²" in cards or ">reduced χ²<" in cards) is stands
