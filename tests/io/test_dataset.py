@@ -131,13 +131,10 @@ def test_what_is_said_of_bad_calls(call: object, message: str) -> None:
 def test_data_must_match_their_axes(
     data: np.ndarray, dims: tuple[str, ...], axes: dict[str, list[int]], message: str
 ) -> None:
-    with pytest.raises(DataError, match=message):
-        Dataset(data, dims, {dim: np.array(axis) for dim, axis in axes.items()})
-
-
-def test_errors_have_the_shape_of_the_data() -> None:
     with pytest.raises(DataError, match=r"the errors have shape \(3,\), the data \(2,\)"):
         Dataset(np.zeros(2), ("energy",), {"energy": np.arange(2.0)}, errors=np.ones(3))
+    with pytest.raises(DataError, match=message):
+        Dataset(data, dims, {dim: np.array(axis) for dim, axis in axes.items()})
 
 
 def test_it_says_what_it_is() -> None:

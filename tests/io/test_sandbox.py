@@ -131,7 +131,7 @@ def test_ctrl_c_leaves_no_process_behind(file: Path) -> None:
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         for _ in range(2):
-            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            signal.setitimer(signal.ITIMER_REAL, 0.5)
             with pytest.raises(KeyboardInterrupt):
                 sandbox._fork(partial(time.sleep, 60), 60.0, 1 << 30)
         assert children() <= others

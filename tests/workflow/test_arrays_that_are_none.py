@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 from pyspec import File, Project, PyspecError
-from pyspec.errors import CallError, NoSuchKeyError
+from pyspec.errors import CallError
 
 ENERGY, TIME = np.linspace(80.0, 90.0, 41), np.arange(6.0)
 MODEL = """
@@ -86,16 +85,11 @@ def test_a_fit_by_a_number_that_is_not_there(file: File) -> None:
     assert len(list(results)) == 1
     with pytest.raises(CallError, match="'Gauss_01' is no number of a fit: there are 1, counted"):
         file.results["Gauss_01"]  # type: ignore[call-overload]
-    with pytest.raises(IndexError, match="no file 3: there are 1, counted from 0"):
-        file.project.files[3]
     with pytest.raises(IndexError, match="no joint fit 0: there is none yet"):
         file.project.joint_results[0]
-    assert pickle.loads(pickle.dumps(file.project.files[:0])) == []
     again = copy.copy(file.results)
     assert (again, type(again)) == (file.results, type(file.results))
     slices = results[0]
     with pytest.raises(IndexError, match="no fit 99: there are 6, counted from 0"):
         slices[99]
     assert len(slices[-2:]) == 2
-    with pytest.raises(NoSuchKeyError, match=r"no file 'other' in project '.*'; there are "):
-        file.project["other"]

@@ -15,31 +15,11 @@ from pyspec.errors import DataError
 from pyspec.io import read
 
 DATA = np.random.default_rng(0).normal(10.0, 1.0, (5, 9)).round(3)
-ENERGY = np.linspace(80, 84, 9)
 
 
 def written(folder: Path, text: str) -> Path:
     (folder / "table.csv").write_text(text, encoding="utf-8")
     return folder / "table.csv"
-
-
-def matrix(folder: Path, times: list[float], width: int = 9, corner: str = "0", end: str = ""):
-    head = [corner, *(f"{energy:g}" for energy in ENERGY[:width])]
-    rows = [[f"{t:g}", *map(str, row[:width])] for t, row in zip(times, DATA, strict=True)]
-    return written(folder, "".join(",".join(row) + "\n" for row in [head, *rows]) + end)
-
-
-@pytest.mark.parametrize("times", [[-1, 0, 1, 1, 2], [2, 1, 1, 0, -1], [-1, 0, 1, 0, -1]])
-def test_a_delay_that_was_measured_twice_is_named(tmp_path: Path, times: list[float]) -> None:
-    """The error said that the data have no time and no energy axis."""
-    path = matrix(tmp_path, times)
-    with pytest.raises(DataError, match=r"the time axis .*sort=True\) sorts it .* averages"):
-        read(path)
-    found = read(path, sort=True)
-    assert found.time.tolist() == sorted(set(times))
-    twice = [k for k, time in enumerate(times) if time == 1]
-    at = found.time.tolist().index(1.0)
-    assert np.allclose(found.data[at], DATA[twice].mean(axis=0), rtol=1e-14)
 
 
 def test_columns_that_begin_at_zero_stay_columns(tmp_path: Path) -> None:
