@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,13 @@ peak:
 """
 TRUTH = {"y0": 2.0, "A": 12.0, "x0": 84.0, "F": 1.2}
 START = {"y0": 2.4, "A": 10.0, "x0": 84.3, "F": 1.6}
+
+
+def loaded(text: str, name: str | None = None, **axes: Any) -> Model:
+    """The model of a text on its axes."""
+    model = load_model(text, name)
+    model.set_axes(**axes)
+    return model
 
 
 def spectrum(values: dict[str, float] = START) -> Model:

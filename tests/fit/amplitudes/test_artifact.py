@@ -89,8 +89,7 @@ def off(rng: np.random.Generator) -> dict[str, float]:
 # not mend: with a time zero turned about its middle, and a larger width, none is left.
 @pytest.mark.parametrize("seed", [3, 7, 25, 29, 99])
 def test_one_start_finds_the_best_optimum(seed: int, tmp_path: Path) -> None:
-    """A fit ended at the optimum of time zero next to its start, one in four of such starts at a
-    wrong one, and said nothing of it."""
+    """One in four of such starts ended at a wrong optimum, without a word."""
     rng = np.random.default_rng(seed)
     data = simulated(rng)
     best = fit(tmp_path, data, TRUTH | TAU)
@@ -128,8 +127,7 @@ def test_each_file_of_a_joint_fit_has_a_time_zero_of_its_own(
 
 
 def test_files_with_the_same_wrong_time_zero_move_together(tmp_path: Path) -> None:
-    """Files whose model file is one begin at one time zero. With a width in common none of them
-    could leave a wrong optimum alone, and the fit was a success at more than twice its chi²."""
+    """With a width in common none of them could leave a wrong optimum alone."""
     rng = np.random.default_rng(7)
     data = [simulated(rng)] * 2
     best = joint(tmp_path, data, [TRUTH | TAU] * 2)
@@ -158,8 +156,7 @@ def test_a_limit_of_evaluations_leaves_the_optimum_that_was_found(tmp_path: Path
 
 @pytest.mark.parametrize("n", [30, 70])
 def test_an_interrupt_leaves_the_optimum_that_was_found(n: int, tmp_path: Path) -> None:
-    """Ctrl-C while a fit looked for others, of which it showed nothing, made a fit that had
-    converged one that had not."""
+    """Ctrl-C while it looked for others made a converged fit one that had not."""
     rng = np.random.default_rng(7)
     data, start = simulated(rng), off(rng)
 

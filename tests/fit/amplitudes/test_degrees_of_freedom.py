@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.fit_cases import loaded
 
-from pyspec import Measurement, Model, fit_joint, fit_model, load_fit, load_model, save_fit
+from pyspec import Measurement, Model, fit_joint, fit_model, load_fit, save_fit
 
 ENERGY, TIME = np.linspace(1.5, 3, 12), np.linspace(-1, 8, 13)
 ONE = """
@@ -19,9 +20,7 @@ APART = ONE + "  stepFun: {A: {free: energy}, t0: [2.9, False]}\n"
 
 
 def model(text: str) -> Model:
-    made = load_model(text, "m")
-    made.set_axes(energy=ENERGY, time=TIME)
-    return made
+    return loaded(text, "m", energy=ENERGY, time=TIME)
 
 
 def data(seed: int = 0) -> np.ndarray:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.optimize import nnls
+from support.fit_cases import loaded
 
 from pyspec import (
     DataError,
@@ -23,7 +24,6 @@ from pyspec import (
 from pyspec.components import Gauss, Offset, Shirley, expFun, expr, free, gaussIRF
 from pyspec.fit import FitResult
 from pyspec.functions import energy
-from pyspec.functions.losses import deviance
 from pyspec.functions.response import expFun_gaussIRF as decay
 from pyspec.functions.response import stepFun_gaussIRF as step
 from pyspec.model import load_model
@@ -67,9 +67,7 @@ def signal(noise: float = 0.05, offset: float = 0.0) -> Array:
 
 
 def decays() -> Model:
-    model = load_model(DECAYS, "decays")
-    model.set_axes(energy=ENERGY, time=TIME)
-    return model
+    return loaded(DECAYS, "decays", energy=ENERGY, time=TIME)
 
 
 @pytest.mark.parametrize(
@@ -112,8 +110,7 @@ def test_a_spectrum_is_held_at_zero_in_a_range() -> None:
     text = DECAYS.replace(
         "stepFun: {A: {free: energy}", "stepFun: {A: {free: energy, zero: [[1, 2]]}"
     )
-    model = load_model(text, "decays")
-    model.set_axes(energy=ENERGY, time=TIME)
+    model = loaded(text, "decays", energy=ENERGY, time=TIME)
     result = fit_model(model, Measurement(signal()))
     linear = result.amplitudes
     held = ENERGY <= 2
@@ -123,41 +120,9 @@ def test_a_spectrum_is_held_at_zero_in_a_range() -> None:
     assert result.n_free == 124 - np.count_nonzero(held)
 
 
-def test_counts_are_fitted_by_their_likelihood() -> None:
-    """The slope of the deviance by every parameter and every amplitude is 0, in standard errors."""
-    counts = np.random.default_rng(5).poisson(traces(TRUTH).T @ spectra(8.0) + 1.0).astype(float)
-    model = load_model(
-        DECAYS + "  erfFun: {A: [0, False], SD: [1, False], t0: [0, False], y0: [1, False]}",
-        "decays",
-    )
-    model.set_axes(energy=ENERGY, time=TIME)
-    result = fit_model(model, Measurement(counts, loss="poisson"))
-    linear = result.amplitudes
-    assert result.success
-    amplitudes = np.array([linear[name] for name in linear])
-
-    def total(theta: Array, given: Array) -> float:
-        return float(np.sum(deviance(counts, traces(theta).T @ given + 1.0, 1.0) ** 2))
-
-    assert result.chisqr == pytest.approx(total(result.theta, amplitudes), rel=1e-12)
-    for k, name in enumerate(result.free_names):
-        h = 1e-3 * result.stderr[name]
-        up, down = result.theta.copy(), result.theta.copy()
-        up[k] += h
-        down[k] -= h
-        assert abs(total(up, amplitudes) - total(down, amplitudes)) / 4e-3 < 1e-3, name
-    for k, name in enumerate(linear):
-        for j in (0, 11, 39):
-            h = np.zeros_like(amplitudes)
-            h[k, j] = 1e-3 * linear.stderr[name][j]
-            rise = total(result.theta, amplitudes + h) - total(result.theta, amplitudes - h)
-            assert abs(rise) / 4e-3 < 1e-3
-
-
 def test_an_amplitude_that_the_data_do_not_determine_is_flagged() -> None:
     text = DECAYS + '  expFun: {A: {free: energy}, tau: ["expFun_02_tau"], t0: ["expFun_01_t0"]}'
-    model = load_model(text, "decays")
-    model.set_axes(energy=ENERGY, time=TIME)
+    model = loaded(text, "decays", energy=ENERGY, time=TIME)
     mask = np.zeros((TIME.size, ENERGY.size), bool)
     mask[:, 5] = True
     result = fit_model(model, Measurement(signal(), mask=mask))
@@ -186,8 +151,7 @@ def test_formulas_of_ones_own_have_free_spectra(backend: str) -> None:
     rng = np.random.default_rng(6)
     time = np.linspace(0.05, 30, 90)
     data = np.outer(np.exp(-((time / 4) ** 0.6)), spectra()[0]) + 0.3
-    model = load_model(OWN, "decays")
-    model.set_axes(energy=ENERGY, time=time)
+    model = loaded(OWN, "decays", energy=ENERGY, time=time)
     measurement = Measurement(data + rng.normal(0, 0.02, data.shape))
     result = fit_model(model, measurement, backend=backend)
     assert result.success
@@ -321,7 +285,12 @@ def test_files_share_time_constants_and_have_spectra_of_their_own() -> None:
         assert (pair[0] > 0.7 * pair[1]).all()
 
 
-def test_an_unknown_amplitude_is_named() -> None:
-    result = fit_model(decays(), Measurement(signal()))
+def test_what_amplitudes_do_not_have_is_named() -> None:
+    linear = fit_model(decays(), Measurement(signal())).amplitudes
     with pytest.raises(FitError, match="no amplitude 'expFun_1_A' is free; did you mean"):
-        result.amplitudes["expFun_1_A"]
+        linear["expFun_1_A"]
+    for asked in ("sas", "das", "eas"):  # of decays without a scheme
+        with pytest.raises(
+            FitError, match=rf"{asked}\(\) needs; .* result.amplitudes\['expFun_01_A'"
+        ):
+            getattr(linear, asked)()

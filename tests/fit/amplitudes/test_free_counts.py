@@ -9,12 +9,13 @@ import numpy.typing as npt
 import pytest
 from scipy.optimize import minimize
 from scipy.special import xlogy
+from support.fit_cases import loaded
 
 from pyspec import Measurement, fit_model
 from pyspec.executor import make_executor
 from pyspec.executor.normal import unpack
 from pyspec.functions.response import expFun_gaussIRF
-from pyspec.model import Model, load_model
+from pyspec.model import Model
 
 Array = npt.NDArray[np.float64]
 
@@ -51,8 +52,7 @@ def scheme(seed: int, low: str = ", min: 0", size: float = 1.0) -> tuple[Model, 
     energy, time = np.linspace(1.5, 2.8, 24), np.linspace(-100.0, 1500.0, 300)
     spectra = [np.exp(-(((energy - at) / width) ** 2)) for at, width in ((1.9, 0.2), (2.3, 0.25))]
     mean = 0.2 + 2 * populations(time, 0.01, 0.0012)[1:].T @ np.array(spectra)
-    model = load_model(SCHEME.format(low), "scheme")
-    model.set_axes(energy=energy, time=time)
+    model = loaded(SCHEME.format(low), "scheme", energy=energy, time=time)
     return model, np.random.default_rng(seed).poisson(size * mean).astype(float)
 
 
@@ -63,8 +63,7 @@ def decays(seed: int, size: float = 1.0) -> tuple[Model, Array]:
     for height, at, width, tau in lines:
         spectrum = height * np.exp(-(((energy - at) / width) ** 2)) + 1.6
         mean += np.outer(expFun_gaussIRF(time, 1, tau, 0, 0.25), spectrum)
-    model = load_model(DECAYS, "decays")
-    model.set_axes(energy=energy, time=time)
+    model = loaded(DECAYS, "decays", energy=energy, time=time)
     return model, np.random.default_rng(seed).poisson(size * mean).astype(float)
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from support.fit_cases import loaded
 
-from pyspec import Measurement, fit_joint, fit_model, load_fit, load_model, save_fit
+from pyspec import Measurement, fit_joint, fit_model, load_fit, save_fit
 from pyspec.fit import FitResult
 from pyspec.functions.kinetics import populations
 from pyspec.plot import plot_species
@@ -39,8 +40,7 @@ def _data() -> np.ndarray:
 
 
 def _fit(name: str) -> FitResult:
-    model = load_model(MODELS, name)
-    model.set_axes(energy=ENERGY, time=TIME)
+    model = loaded(MODELS, name, energy=ENERGY, time=TIME)
     return fit_model(model, Measurement(_data()))
 
 
@@ -88,8 +88,7 @@ def test_errors_of_the_files_of_a_joint_fit_are_those_of_one_fit_of_all(
         cuts = [(slice(None), slice(0, 12)), (slice(None), slice(12, 24))]
     parts, data = [], _data()
     for rows, columns in cuts:
-        model = load_model(text, "reversible")
-        model.set_axes(energy=ENERGY[columns], time=TIME[rows])
+        model = loaded(text, "reversible", energy=ENERGY[columns], time=TIME[rows])
         parts.append((model, Measurement(data[rows, columns])))
     whole, joint = _fit("reversible"), fit_joint(parts)
     assert joint.joint.without_effect == whole.without_effect

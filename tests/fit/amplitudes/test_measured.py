@@ -3,13 +3,12 @@ that are free, an onset that depends on the energy, weights; and archives."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
+from support.fit_cases import loaded
 
 from pyspec import Measurement, fit_model
 from pyspec.executor import make_executor
-from pyspec.model import Model, load_model
+from pyspec.model import Model
 from pyspec.model.build.load import load_time_model
 
 #: A response with a steep rise and a long tail, which no Gaussian is, and what it is far off.
@@ -83,9 +82,7 @@ TRUTH = {"onset": 0.0513, "chirp": 0.6, "expFun_01_tau": 4.0}
 
 
 def free_model(text: str = FREE) -> Model:
-    model = load_model(text, "free")
-    model.set_axes(energy=ENERGY, time=TIME)
-    return model
+    return loaded(text, "free", energy=ENERGY, time=TIME)
 
 
 def at_energy(e: float, tau: float = 4.0) -> np.ndarray:
@@ -125,7 +122,7 @@ free:
 """
 
 
-def test_spectra_of_states_are_recovered(tmp_path: Path) -> None:
+def test_spectra_of_states_are_recovered() -> None:
     """A sequence, whose populations are differences of two exponentials."""
     k1, k2, onset = 1.6, 0.21, 0.0513
     slow, fast = (seen("expFun", 1.0, 1 / k, onset) for k in (k2, k1))

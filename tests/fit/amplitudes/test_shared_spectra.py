@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
+from support.fit_cases import loaded
 
 from pyspec import (
     DataError,
@@ -56,8 +57,7 @@ def files(weighted: bool = False, seed: int = 3) -> list[tuple[Model, Measuremen
         data = traces(TRUTH, file).T @ np.array([common, own[file]])
         data += rng.normal(0, 0.05, data.shape)
         weight = rng.uniform(5, 30, data.shape) if weighted else None
-        model = load_model(MODEL, "one")
-        model.set_axes(energy=ENERGY, time=time)
+        model = loaded(MODEL, "one", energy=ENERGY, time=time)
         found.append((model, Measurement(data, weight=weight)))
     return found
 
@@ -180,8 +180,7 @@ line:
     for x0, n in ((2.0, 60), (2.3, 41)):
         axis = np.linspace(1.5, 3, n)
         data = np.outer(trace, energy.Gauss(axis, 1, x0, 0.2)) + rng.normal(0, 0.02, (12, n))
-        model = load_model(text, "line")
-        model.set_axes(energy=axis, time=time)
+        model = loaded(text, "line", energy=axis, time=time)
         parts.append((model, Measurement(data)))
     result = fit_joint(parts)
     one, two = (result[k].amplitudes["Gauss_01_A"] for k in range(2))

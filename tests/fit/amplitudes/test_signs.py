@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from support.findings import of_kind
+from support.fit_cases import loaded
 
-from pyspec import Measurement, Model, fit_model, load_model
+from pyspec import Measurement, Model, fit_model
 from pyspec.fit.findings.kinds import Kind
 
 Array = npt.NDArray[np.float64]
@@ -29,9 +30,7 @@ def energy(n: int) -> Array:
 
 
 def model(n: int = 100, first: str = LOW, second: str = LOW) -> Model:
-    made = load_model(MODELS.format(first, second), "decays")
-    made.set_axes(energy=energy(n), time=TIME)
-    return made
+    return loaded(MODELS.format(first, second), "decays", energy=energy(n), time=TIME)
 
 
 def drawn(seed: int, n: int = 100, offset: float = 0.0) -> Array:

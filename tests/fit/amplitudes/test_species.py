@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyspec import File, Measurement, Project, fit_model, load_model
+from pyspec import File, Project
 from pyspec.errors import FitError
 from pyspec.fit.amplitudes.species import sequence
 from pyspec.functions.kinetics import populations
@@ -109,26 +109,3 @@ def test_spectra_are_labelled_arrays(tmp_path: Path) -> None:
     own = sas.to_xarray()
     np.testing.assert_array_equal(own.value.sel(spectrum="B"), sas["B"])
     assert "rate" not in own.coords
-
-
-def test_decays_without_a_scheme_are_told_where_their_spectra_are() -> None:
-    """`das()` of parallel decays told to write a scheme; their amplitudes are these spectra."""
-    text = """
-decays:
-  expFun: {A: {free: energy}, tau: [3, True, 0.1, 50], t0: [0, False]}
-  expFun: {A: {free: energy}, tau: [12, True, 0.1, 50], t0: [0, False]}
-"""
-    model = load_model(text, "decays")
-    energy, time = np.linspace(0, 10, 21), np.linspace(-1, 30, 60)
-    model.set_axes(energy=energy, time=time)
-    after = np.where(time >= 0, time, np.inf)
-    shapes = np.exp(-((energy - 3) ** 2)), np.exp(-((energy - 6) ** 2))
-    data = sum(np.outer(np.exp(-after / tau), s) for tau, s in zip((3, 12), shapes, strict=True))
-    noise = np.random.default_rng(0).normal(0, 0.01, (60, 21))
-    linear = fit_model(model, Measurement(data=data + noise)).amplitudes
-    for asked in ("sas", "das", "eas"):
-        with pytest.raises(
-            FitError, match=rf"{asked}\(\) needs; .* result.amplitudes\['expFun_01_A'\]"
-        ):
-            getattr(linear, asked)()
-    np.testing.assert_allclose(linear["expFun_01_A"], shapes[0], atol=0.05)

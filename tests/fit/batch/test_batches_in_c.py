@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from support.fit_cases import loaded
 
-from pyspec import bootstrap, fit_many, fit_model, fit_slices, load_model
+from pyspec import bootstrap, fit_many, fit_model, fit_slices
 from pyspec._library import LIBRARY
 from pyspec.errors import DataError
 from pyspec.executor.normal import unpack
@@ -48,9 +49,7 @@ TEXTS = {
 
 
 def model_of(text: str) -> Model:
-    model = load_model("line:\n  " + TEXTS[text].replace(" | ", "\n  "), "line")
-    model.set_axes(energy=ENERGY)
-    return model
+    return loaded("line:\n  " + TEXTS[text].replace(" | ", "\n  "), "line", energy=ENERGY)
 
 
 def series_of(model: Model, n: int = N, sigma: float = 0.4, **given: Any) -> Measurement:

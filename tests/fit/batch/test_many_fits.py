@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.fit_cases import loaded
 from support.native_cases import CASES
 
 from pyspec import (
@@ -35,8 +36,7 @@ line:
 
 
 def line() -> tuple[Any, Any]:
-    model = load_model(LINE, "line")
-    model.set_axes(energy=np.linspace(80.0, 90.0, 90))
+    model = loaded(LINE, "line", energy=np.linspace(80.0, 90.0, 90))
     return model, model.evaluate()
 
 
@@ -183,8 +183,7 @@ def test_what_cannot_run_says_so() -> None:
 
 
 def test_residuals_that_are_drawn_are_as_large_as_the_noise() -> None:
-    """They were drawn as the fit left them, smaller than the noise: errors of eight points and two
-    parameters were too small by sqrt(6 / 8)."""
+    """Residuals of a fit are smaller than the noise, here by sqrt(6 / 8)."""
     text = "flat:\n  Offset: {y0: [1, True]}\n  LinBack: {m: [0.1, True], b: [0, False]"
     model = load_model(text + ", xStart: [80, False], xStop: [90, False]}", "flat")
     energy = np.linspace(80.0, 90.0, 8)
@@ -214,8 +213,7 @@ def test_followers_are_in_the_table_of_draws() -> None:
 
 
 def test_a_spread_of_0_is_not_left_to_be_taken_for_an_error() -> None:
-    """An onset without an instrument ends between the same two samples in every draw: the table
-    gave it an error of 0."""
+    """An onset without an instrument ends between the same two samples in every draw."""
     text = LINE + "step:\n  expFun: {A: [30, True, 0, 99], tau: [4, True, 0.1, 50], "
     text += "t0: [0.3, True, -2, 2]}\n"
     model = load_model(text, "line")
@@ -252,8 +250,7 @@ def chain(seed: int) -> tuple[Any, Measurement]:
     rates = np.array([[-2.0, 0], [2.0, -0.2]])
     spectra = np.array([1 + np.exp(-(((energy - at) / 0.3) ** 2)) for at in (1.9, 2.5)])
     clean = populations(TIME - 0.1, rates, np.array([1.0, 0]), 0.2) @ spectra
-    model = load_model(CHAIN, "chained")
-    model.set_axes(energy=energy, time=TIME)
+    model = loaded(CHAIN, "chained", energy=energy, time=TIME)
     data = clean + np.random.default_rng(seed).normal(0, 0.05, clean.shape)
     return model, Measurement(data, weight=20.0)
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import kstest
+from support.fit_cases import loaded
 
-from pyspec import Measurement, bootstrap, fit_joint, fit_model, load_model
+from pyspec import Measurement, bootstrap, fit_joint, fit_model
 from pyspec.model import Model
 
 TEXT = """
@@ -26,8 +27,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def pair() -> tuple[Model, Measurement]:
-    model = load_model(TEXT, "m")
-    model.set_axes(energy=np.linspace(0.0, 10.0, 101))
+    model = loaded(TEXT, "m", energy=np.linspace(0.0, 10.0, 101))
     return model, Measurement(model.evaluate() + np.random.default_rng(0).normal(0, 0.1, 101))
 
 
@@ -71,8 +71,7 @@ def test_ampgo_takes_it_and_leaves_the_generator_of_numpy(
 
 def test_data_that_bootstrap_draws_are_normal_numbers_of_a_stream_of_their_own() -> None:
     n = 20_001
-    model = load_model("m:\n  Offset: {y0: [3, true]}\n", "m")
-    model.set_axes(energy=np.linspace(0, 1, n))
+    model = loaded("m:\n  Offset: {y0: [3, true]}\n", "m", energy=np.linspace(0, 1, n))
     data = 3 + np.random.default_rng(0).normal(size=n)
     for columns, weight in ((None, None), ((5, n - 10), 2.0)):
         measurement = Measurement(data, columns=columns, weight=weight)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.fit_cases import loaded
 
 from pyspec import FitError, fit_joint, fit_many, fit_model, load_model, load_time_model
 from pyspec.fit import FitResult, fit_slices
@@ -26,9 +27,7 @@ m:
 
 
 def model(start: float = 8.5) -> Model:
-    made = load_model(TEXT.replace("START", str(start)), "m")
-    made.set_axes(energy=X)
-    return made
+    return loaded(TEXT.replace("START", str(start)), "m", energy=X)
 
 
 def spectrum(seed: int = 0) -> np.ndarray:
@@ -62,8 +61,7 @@ def test_the_best_of_several_starts_is_returned() -> None:
 
 def test_starts_that_agree_are_no_caution() -> None:
     text = TEXT.replace("[START, True, 0, 10]", "[3.1, True, 2.8, 3.2]")
-    narrow = load_model(text.replace("[0.3, True, 0.1, 3]", "[0.3, True, 0.2, 0.5]"), "m")
-    narrow.set_axes(energy=X)
+    narrow = loaded(text.replace("[0.3, True, 0.1, 3]", "[0.3, True, 0.2, 0.5]"), "m", energy=X)
     result = fit_model(narrow, Measurement(spectrum(), mask=X > 7.0), n_starts=5)
     assert all(start.agrees for start in result.starts)
     assert Kind.STARTS_DISAGREE not in kinds(result)
@@ -71,8 +69,7 @@ def test_starts_that_agree_are_no_caution() -> None:
 
 def test_exchanged_lines_are_told() -> None:
     text = TEXT + "  Gauss: {A: [2, True, 0, 20], x0: [8, True, 0, 10], SD: [0.3, True, 0.1, 3]}\n"
-    double = load_model(text.replace("START", "3.2"), "m")
-    double.set_axes(energy=X)
+    double = loaded(text.replace("START", "3.2"), "m", energy=X)
     result = fit_model(double, Measurement(spectrum()), n_starts=40)
     assert result.success
     assert Kind.PARTS_EXCHANGED in kinds(result)
@@ -138,8 +135,7 @@ def made_of(kind: str, noise: float, seed: int) -> Measurement:
 @pytest.mark.parametrize("noise", [0.02, 0.0])
 @pytest.mark.parametrize("kind", ALIKE)
 def test_the_first_of_equal_optima_is_kept(kind: str, noise: float) -> None:
-    """Rounding decided which of the parts changed places: 4 of 20 fits came back exchanged from
-    starts in the right order."""
+    """Rounding decided which of the parts changed places."""
     _, names, at = ALIKE[kind]
     for seed in range(2):
         measured = made_of(kind, noise if kind == "lines" or noise else 1e-9, seed)

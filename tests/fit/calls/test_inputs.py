@@ -146,21 +146,6 @@ def noisy(model: Model, seed: int = 3, sd: float = 0.1) -> Array:
     return clean + np.random.default_rng(seed).normal(0, sd, clean.shape)
 
 
-@pytest.mark.parametrize("options", [{}, {"fit_alg_1": "leastsq"}, {"backend": "interpreted"}])
-def test_a_fit_recovers_the_height_of_a_reference(options: Any) -> None:
-    """The covariance of the straight line in A and s, at known peak and noise."""
-    truth = made(law="")
-    truth.set_values({"Reference_01_A": 2.5, "Reference_01_s": 0.03})
-    data = noisy(truth)
-    result = fit_model(made(law=""), Measurement(data, weight=10.0), scale_covar=False, **options)
-    assert result.success
-    J = -make_executor(truth, Measurement(data, weight=10.0)).jacobian(result.theta).T
-    expected = np.sqrt(np.diag(np.linalg.inv(J.T @ J)))
-    for k, name in enumerate(result.free_names):
-        assert np.isclose(result.stderr[name], expected[k], rtol=1e-3)
-        assert abs(result.values[name] - truth.values[name]) < 4 * expected[k]
-
-
 def test_a_threshold_is_searched_for_between_the_values_of_the_input() -> None:
     truth = made(law="gated", target="Offset_y0")
     truth.set_values({"Offset_y0_Gate_01_low": 0.93})

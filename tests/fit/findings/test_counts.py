@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import chi2
+from support.fit_cases import loaded
 
-from pyspec import FitError, FitResult, Measurement, fit_joint, fit_model, fit_slices, load_model
+from pyspec import FitError, FitResult, Measurement, fit_joint, fit_model, fit_slices
 from pyspec.fit.counts import LEAST_REDCHI, MOST_REDCHI, deviance_moments, is_expected
 from pyspec.fit.findings.kinds import Kind
 from pyspec.model import Model
@@ -27,9 +28,7 @@ LINE = 3.0 + 20.0 * np.exp(-((ENERGY - 4.5) ** 2) / 2.0)
 
 
 def model(name: str) -> Model:
-    made = load_model(MODELS, name)
-    made.set_axes(energy=ENERGY)
-    return made
+    return loaded(MODELS, name, energy=ENERGY)
 
 
 def counts(data: np.ndarray, **given: object) -> Measurement:
@@ -76,8 +75,7 @@ def test_moments_of_the_deviance(expected: float) -> None:
 @pytest.mark.parametrize("n_free", [2, 5, 10, 47, 1000])
 @pytest.mark.parametrize("side", ["low", "high"])
 def test_the_chance_of_a_reduced_chi_square_is_that_of_chi_square(n_free: int, side: str) -> None:
-    """Both sides had the same distance, of a normal distribution: below 50 degrees of freedom
-    nothing was too small, and below 20 too much was too large."""
+    """A normal distribution is too wide below and too narrow above of few degrees of freedom."""
     tail = chi2.cdf if side == "low" else chi2.sf
     ends = (0.0, LEAST_REDCHI) if side == "low" else (MOST_REDCHI, 30.0)
     off = np.linspace(*ends, 600)[1:-1]
@@ -102,8 +100,7 @@ def test_declared_noise_that_is_wrong_is_told_where_there_are_points_enough(
 
 @pytest.mark.parametrize("level", [0.02, 0.1, 0.5, 1.0, 3.0, 20.0])
 def test_counts_scatter_as_their_deviance_does(level: float) -> None:
-    """Their reduced χ² is no χ² over its degrees of freedom: of 0.02 counts a point it scatters
-    nearly six times as much."""
+    """Of 0.02 counts a point the reduced χ² scatters nearly six times as much as that of χ²."""
     told = 0
     for seed in range(15):
         drawn = np.random.default_rng([11, seed]).poisson(np.full((30, 101), level)).astype(float)
@@ -126,10 +123,8 @@ def test_a_model_of_counts_that_is_negative_is_told() -> None:
 
 
 def test_a_fit_that_ends_where_a_model_of_counts_becomes_negative_says_so() -> None:
-    """It used to say no more than that this is no optimum. In 4 % of simulated fits to such data
-    the height below 0 ends where the model is 0 at a point without a count."""
-    made = load_model(MODELS, "loose")
-    made.set_axes(energy=np.linspace(3, 6, 15))
+    """In 4 % of simulated fits to such data the model ends at 0 at a point without a count."""
+    made = loaded(MODELS, "loose", energy=np.linspace(3, 6, 15))
     seen = counts(np.array([0.0, 1, 4, 7, 12, 13, 16, 18, 14, 13, 11, 4, 2, 4, 0]))
     found = fit_model(made, seen)
     assert not found.success

@@ -7,8 +7,9 @@ four peaks, each against the truth and against four smoother curves, of as many 
 import numpy as np
 import pytest
 from support.findings import of_kind
+from support.fit_cases import loaded
 
-from pyspec import Measurement, fit_model, load_model
+from pyspec import Measurement, fit_model
 from pyspec.fit.findings.dead import dead_points
 from pyspec.fit.findings.kinds import Kind
 
@@ -22,9 +23,7 @@ CLEAN = 40 + 600 * np.exp(-(((ENERGY + 0.55) / 0.15) ** 2) / 2)
 
 
 def peak():
-    model = load_model(PEAK, "peak")
-    model.set_axes(energy=ENERGY)
-    return model
+    return loaded(PEAK, "peak", energy=ENERGY)
 
 
 about_zeros = of_kind(Kind.DEAD_POINTS, level=1)
@@ -32,8 +31,7 @@ about_zeros = of_kind(Kind.DEAD_POINTS, level=1)
 
 @pytest.mark.parametrize("loss", ["gaussian", "poisson"])
 def test_a_dead_strip_is_told(loss: str) -> None:
-    """Four dead channels in a peak made it half as high, and a fit without weights said nothing:
-    the pulled fit was as far from their neighbours as from noise of heavy tails."""
+    """The fit is pulled down to them, as far from their neighbours as from noise of heavy tails."""
     strip = range(70, 74)
     data = np.random.default_rng(0).poisson(CLEAN).astype(float)
     assert not about_zeros(fit_model(peak(), Measurement(data, loss=loss)))
@@ -61,8 +59,7 @@ def test_a_dead_channel_of_few_counts_is_told_by_all_spectra() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_differences_rounded_to_whole_numbers_are_not_dead(seed: int) -> None:
-    """Where the noise is less than a half of the last digit most neighbours are equal, and the
-    typical step was 0: any 0 beside other values was called dead."""
+    """Where the noise is less than half of the last digit the typical step is 0."""
     rng = np.random.default_rng(seed)
     fit = 5 * np.sin(ENERGY * rng.uniform(0, 20))[None]
     data = np.round(fit + rng.normal(0, rng.uniform(0.1, 0.6), fit.shape))
@@ -85,8 +82,7 @@ def test_which_points_are_dead() -> None:
 
 @pytest.mark.parametrize("unit", [1.0, 0.001])
 def test_of_many_counts_some_are_zero(unit: float) -> None:
-    """Among 100,000 counts of 9 on average, beside others that are fewer, a few are 0 by chance;
-    where the quiet rest made a typical step 1, one or two of them were called dead."""
+    """Among 100,000 counts of 9 on average, beside others that are fewer, a few are 0 by chance."""
     fit = np.full((1000, 600), 1.8)
     fit[:, 300:420] = 9.0
     data = np.random.default_rng(1).poisson(fit) * unit

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.fit_cases import loaded
 
 from pyspec import (
     FitError,
@@ -78,8 +79,7 @@ def test_a_file_has_one_aic(method: str, weight: float | None, scaled: bool | No
 
 
 def shared(entry: str) -> tuple[Model, Measurement]:
-    model = load_model(LINE.replace("ENTRY", entry), "m")
-    model.set_axes(energy=ENERGY)
+    model = loaded(LINE.replace("ENTRY", entry), "m", energy=ENERGY)
     return model, measured(model, len(entry))
 
 
@@ -111,8 +111,7 @@ def test_what_files_share_or_do_not_have_is_not_named() -> None:
 
 def followed(expression: str) -> tuple[Model, Measurement]:
     text = LINE.replace("[84, ENTRY]", f"[{expression}]")
-    model = load_model(text, "m")
-    model.set_axes(energy=ENERGY)
+    model = loaded(text, "m", energy=ENERGY)
     return model, measured(model, 3)
 
 
@@ -126,8 +125,7 @@ def test_a_joint_fit_refuses_what_belongs_to_one_file() -> None:
 
 
 def test_reduced_chisqr_of_files_that_share_parameters() -> None:
-    """It takes off shared parameters in each file, too large by as much as the docs say; that
-    of all files is the variance."""
+    """Of a file it is too large by as much as the docs say; that of all files is the variance."""
     text = LINE.replace("ENTRY", "project").replace("True", "project")
     model = load_model(text, "m")
     energy = np.linspace(80, 90, 21)
@@ -144,18 +142,15 @@ def test_reduced_chisqr_of_files_that_share_parameters() -> None:
 
 
 def test_a_file_says_what_is_said_of_all_and_not_what_is_said_of_others(tmp_path: Path) -> None:
-    """Archives hold the files of a joint fit alone: that its errors are wrong, as files scatter
-    differently, was lost there, and each file said what ended at a bound in another."""
+    """Archives hold the files of a joint fit alone."""
     pytest.importorskip("h5py")
     text = LINE.replace("ENTRY", "project, 80, 90")
     parts = []
     for seed, sigma in ((0, 0.2), (1, 2.0)):
-        model = load_model(text, "m")
-        model.set_axes(energy=ENERGY)
+        model = loaded(text, "m", energy=ENERGY)
         if seed:  # the level is 1, and was held below
             model.set("Offset_y0", value=0.4, max=0.5)
-        clean = load_model(text, "m")
-        clean.set_axes(energy=ENERGY)
+        clean = loaded(text, "m", energy=ENERGY)
         noise = np.random.default_rng(seed).normal(0, sigma, ENERGY.size)
         parts.append((model, Measurement(clean.evaluate() + noise)))
     joint = fit_joint(parts, names=["quiet", "loud"])
@@ -211,8 +206,7 @@ O1s: {Gauss: {A: [5, True], x0: [85, True], SD: [1, True, 0.1, 3]}}
 """
     parts = []
     for name in ("C1s", "O1s"):
-        model = load_model(text, name)
-        model.set_axes(energy=ENERGY)
+        model = loaded(text, name, energy=ENERGY)
         parts.append((model, measured(model, 0)))
     with pytest.warns(ModelWarning, match="area_C and area_O are one expression, and Gauss_01_A"):
         joint = fit_joint(parts)

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.fit_cases import loaded
 
 from bench.problems.findings_cases import WRONG, clean, good, model, normal
 from docs.pages.findings_page import WHEN
-from pyspec import Finding, Measurement, fit_model, load_model
+from pyspec import Finding, Measurement, fit_model
 from pyspec._library import LIBRARY
 from pyspec.fit import Kind, Severity
 from pyspec.fit.findings.finding import ordered
@@ -97,8 +98,7 @@ def test_a_large_misfit_hides_what_follows_from_it() -> None:
 
 
 def line(start: float = 85.0, spike: float = 0.0, noise: float = 1.0) -> Any:
-    made = load_model(LINE, "m")
-    made.set_axes(energy=ENERGY)
+    made = loaded(LINE, "m", energy=ENERGY)
     data = np.asarray(made.evaluate()) + noise * np.random.default_rng(1).normal(size=121)
     data[40] += spike
     made.set("Gauss_01_x0", start)
@@ -121,8 +121,7 @@ def test_diagnose_returns_a_new_result() -> None:
 
 
 def test_a_line_beside_its_peak_is_told_where_the_peak_is() -> None:
-    made = load_model(LINE.replace("0.1, 3]", "0.1, 0.8]"), "m")
-    made.set_axes(energy=ENERGY)
+    made = loaded(LINE.replace("0.1, 3]", "0.1, 0.8]"), "m", energy=ENERGY)
     data = np.asarray(made.evaluate()) + np.random.default_rng(1).normal(size=121)
     data += 30 * np.exp(-(((ENERGY - 90) / 0.6) ** 2) / 2)
     made.set("Gauss_01_x0", 90.0)
@@ -135,8 +134,7 @@ def test_a_line_beside_its_peak_is_told_where_the_peak_is() -> None:
 
 def test_two_lines_that_became_one_are_told() -> None:
     text = LINE + "  Gauss: {A: [100, True], x0: [86.5, True], SD: [0.6, True, 0.1, 3]}\n"
-    made = load_model(text, "m")
-    made.set_axes(energy=ENERGY)
+    made = loaded(text, "m", energy=ENERGY)
     data = clean("line") + np.random.default_rng(1).normal(size=121)
     made.set("Gauss_02_SD", 0.6, vary=False)
     made.set("Gauss_01_SD", 0.6, vary=False)

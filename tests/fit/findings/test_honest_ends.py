@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
+from support.fit_cases import loaded
 
-from pyspec import FitResult, Measurement, fit_model, load_model
+from pyspec import FitResult, Measurement, fit_model
 from pyspec.fit.findings.kinds import Kind
 from tests.support.findings import kinds
 
@@ -33,16 +34,14 @@ def noisy(seed: int = 0) -> np.ndarray:
 
 
 def fit(text: str, data: np.ndarray, x: np.ndarray = X, **options: object) -> FitResult:
-    model = load_model(text, "m")
-    model.set_axes(energy=x)
+    model = loaded(text, "m", energy=x)
     weight = options.pop("weight", None)
     return fit_model(model, Measurement(data=data, weight=weight), **options)
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_an_optimum_at_a_bound_that_others_depend_on_is_one(seed: int) -> None:
-    """Two lines where the data have one: at a bound that chi² hardly pushes against, the fit said
-    "This is no optimum". SciPy cannot lower its chi² within the bounds."""
+    """Two lines where the data have one: SciPy cannot lower chi² within the bounds."""
     data = noisy(seed)
     result = fit(TWO, data)
 
@@ -104,8 +103,7 @@ def test_methods_that_do_not_say_how_they_ended(
 
 
 def test_what_follows_a_parameter_without_an_error_has_none() -> None:
-    """Its error was that of the other parameters in the expression alone. At a bound a parameter is
-    held, and what follows it has the error that is left."""
+    """At a bound a parameter is held, and what follows it has the error that is left."""
     text = """
 m:
   Offset: {y0: [1, True]}
@@ -128,8 +126,7 @@ parameters:
 
 @pytest.mark.parametrize(("seed", "start"), [(7, 0.1), (9, 0.5), (11, 0.5)])
 def test_next_to_a_bound_is_at_it(seed: int, start: float) -> None:
-    """The transformations of lmfit never reach a bound: at m = 2e-6, which the data push to 0, the
-    fit was no optimum, and without an error m took those of the others with it."""
+    """The transformations of lmfit never reach a bound: they end at m = 2e-6."""
     text = f"""
 m:
   Offset: {{y0: [1, True, -50, 50]}}
@@ -139,8 +136,7 @@ m:
     F: [1.7, True, 0.05, 5]
     m: [{start}, True, 0, 1]
 """
-    model = load_model(text, "m")
-    model.set_axes(energy=X)
+    model = loaded(text, "m", energy=X)
     model.set("GLP_01_m", 0.001)
     noise = np.random.default_rng(seed).normal(0.0, 0.5, X.size)
     data = np.asarray(model.evaluate()).ravel() + noise
@@ -155,8 +151,7 @@ m:
 
 @pytest.mark.parametrize("seed", [0, 5])
 def test_leastsq_ends_at_the_optimum(seed: int) -> None:
-    """With lmfit's own tolerances it stopped more than 0.001 standard errors before, and the fit
-    said that it was no optimum."""
+    """With lmfit's own tolerances it stops more than 0.001 standard errors before."""
     x = X + 1e6
     data = np.random.default_rng(seed).normal(1.0 + line(6.0, 1e6 + 4.2, 1.3, x), 1.0)
     text = ONE.replace("x0: [4.6, True]", "x0: [1000004.6, True]")

@@ -6,8 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.findings import of_kind
+from support.fit_cases import loaded
 
-from pyspec import FitResult, Measurement, fit_model, load_model
+from pyspec import FitResult, Measurement, fit_model
 from pyspec.fit.findings.kinds import Kind
 from pyspec.model import Model
 
@@ -23,9 +24,7 @@ LINE = 40.0 + 100.0 * np.exp(-((ENERGY - 5.0) ** 2) / 2.0)
 
 
 def model(name: str = "line", n_time: int = 0) -> Model:
-    made = load_model(MODELS, name)
-    made.set_axes(energy=ENERGY, time=np.arange(float(n_time)) if n_time else None)
-    return made
+    return loaded(MODELS, name, energy=ENERGY, time=np.arange(float(n_time)) if n_time else None)
 
 
 def fitted(data: np.ndarray, sigma: np.ndarray, **given: object) -> FitResult:

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 from support.findings import of_kind
+from support.fit_cases import loaded
 
 from pyspec import (
     Measurement,
     Model,
     fit_joint,
     fit_model,
-    load_model,
 )
 from pyspec.fit.findings.counted import gathered
 from pyspec.fit.findings.finding import Finding
@@ -54,14 +54,12 @@ NOISES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Array]] = {
 
 
 def line(time: Array | None = None) -> tuple[Model, Array]:
-    model = load_model(LINE, "m")
-    model.set_axes(energy=ENERGY, time=time)
+    model = loaded(LINE, "m", energy=ENERGY, time=time)
     return model, np.asarray(model.evaluate())
 
 
 def decays() -> tuple[Model, Array]:
-    model = load_model(DECAYS, "m")
-    model.set_axes(energy=WAVES, time=DELAYS)
+    model = loaded(DECAYS, "m", energy=WAVES, time=DELAYS)
     spectra = [np.exp(-(((WAVES - x) / 0.25) ** 2)) for x in (1.9, 2.4)]
     laws = [decay(DELAYS, 1.0, tau, 0.1, 0.25) for tau in (1.5, 12.0)]
     return model, np.array(laws).T @ np.array(spectra)
@@ -186,8 +184,7 @@ def test_slices_that_chance_alone_makes_cautious_are_no_alarm() -> None:
 def test_it_says_by_what_factor_errors_are_too_small(likeness: float, factor: float) -> None:
     """Noise whose correlation falls off from point to point, of 2,000 of them."""
     energy = np.linspace(80, 90, 2000)
-    model = load_model(LINE, "m")
-    model.set_axes(energy=energy)
+    model = loaded(LINE, "m", energy=energy)
     truth, clean, pulls, told = model.theta(), model.evaluate(), [], []
     for seed in range(30):
         white = np.random.default_rng(seed).normal(size=energy.size) * np.sqrt(1 - likeness**2)

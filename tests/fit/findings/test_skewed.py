@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from support.fit_cases import loaded
 
-from pyspec import Finding, Measurement, Model, fit_model, load_model
+from pyspec import Finding, Measurement, Model, fit_model
 from pyspec.fit.findings.kinds import Kind
 from tests.support.findings import looked
 
@@ -34,15 +35,11 @@ def gauss(height: float, place: float) -> Array:
 
 
 def one(offset: float, height: float, place: str = "True", width: str = "True") -> Model:
-    model = load_model(LINES.format(offset, height, place, width), "one")
-    model.set_axes(energy=ENERGY)
-    return model
+    return loaded(LINES.format(offset, height, place, width), "one", energy=ENERGY)
 
 
 def pair() -> Model:
-    model = load_model(PAIR, "pair")
-    model.set_axes(energy=ENERGY)
-    return model
+    return loaded(PAIR, "pair", energy=ENERGY)
 
 
 def counts(offset: float, height: float, seed: int) -> Measurement:

@@ -5,8 +5,9 @@ counts of 0.05 to 1,000."""
 import numpy as np
 import pytest
 from support.findings import of_kind
+from support.fit_cases import loaded
 
-from pyspec import File, Measurement, Project, fit_joint, fit_model, fit_trace, load_model
+from pyspec import File, Measurement, Project, fit_joint, fit_model, fit_trace
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.spikes import far_points
 
@@ -27,9 +28,7 @@ CLEAN = 10 + SHAPE
 
 
 def model(name: str = "peak"):
-    found = load_model(MODELS, name)
-    found.set_axes(energy=ENERGY, time=TIME if name == "lines" else None)
-    return found
+    return loaded(MODELS, name, energy=ENERGY, time=TIME if name == "lines" else None)
 
 
 def normal(*shape: int, seed: int = 0) -> Array:

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.fit_cases import loaded
 
 from pyspec.executor import make_executor
 from pyspec.fit import fit_model, fit_slices
-from pyspec.model import Measurement, Model, load_model
+from pyspec.model import Measurement, Model
 
 X = np.linspace(700.0, 790.0, 181)
 WINDOW = (30, 151)
@@ -28,9 +29,7 @@ BACKENDS = ("tree", "interpreted", "compiled")
 
 
 def model_with(above: str = "nothing", x: np.ndarray = X) -> Model:
-    model = load_model(TEXT.replace("ABOVE", ABOVE[above]), "m")
-    model.set_axes(energy=x)
-    return model
+    return loaded(TEXT.replace("ABOVE", ABOVE[above]), "m", energy=x)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -50,8 +50,7 @@ def test_a_mixing_does_not_jump_to_its_bound(seed: int) -> None:
 def test_a_fit_sent_away_from_a_bound_ends_where_it_is_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A Gauss line by a GLP: m ends at 0 and is sent to its start once more. That fit used to go on
-    to the last digits of an optimum that is known."""
+    """A Gauss line by a GLP: m ends at 0 and is sent to its start once more."""
     energy = np.linspace(80.0, 90.0, 400)
     clean = 5.0 + 100.0 * np.exp(-4 * np.log(2) * ((energy - 85.0) / 1.2) ** 2)
     line = GLP(A=(80, 0, None), x0=(84.7, 80, 90), F=(1, 0.1, 5), m=(0.4, 0, 1))

@@ -8,12 +8,14 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy.special import erfc
+from support.fit_cases import loaded
 
 from pyspec._library import call_function, supported_isas
+from pyspec.executor import make_executor, worst_difference
 from pyspec.fit import fit_joint, fit_model
 from pyspec.functions.energy import Shirley
 from pyspec.functions.grid import mean_step, shirley_shares
-from pyspec.model import Measurement, Model, load_model
+from pyspec.model import Measurement, Model
 
 LINES = ((100.0, 84.0, 0.5), (50.0, 86.0, 0.5))
 LOSS = 0.1  # of the area above, for each eV
@@ -50,9 +52,7 @@ def spectrum(x: np.ndarray, loss: float = LOSS) -> np.ndarray:
 
 
 def model_on(x: np.ndarray, shared: str = "true") -> Model:
-    model = load_model(TEXT.replace("SHARED", shared), "m")
-    model.set_axes(energy=x)
-    return model
+    return loaded(TEXT.replace("SHARED", shared), "m", energy=x)
 
 
 @pytest.mark.parametrize(("name", "falling"), [*((name, False) for name in AXES), ("drawn", True)])
@@ -75,6 +75,15 @@ def test_heights_and_loss_come_out_on_uneven_axes(name: str, falling: bool) -> N
     assert abs(result.values["Gauss_01_A"] - 100.0) < 2.5 * result.stderr["Gauss_01_A"]
     assert abs(result.values["Gauss_02_A"] - 50.0) < 2.5 * result.stderr["Gauss_02_A"]
     assert result.chisqr < 0.1
+
+
+@pytest.mark.parametrize("backend", ["tree", "interpreted", "compiled"])
+def test_a_window_is_cut_from_the_whole(backend: str) -> None:
+    model = model_on(AXES["named case"])
+    full = make_executor(model, None, backend).run(model.theta())
+    for columns in ((0, 20), (20, 150), (full.size - 7, full.size)):
+        window = make_executor(model, Measurement(columns=columns), backend).run(model.theta())
+        assert worst_difference(window, full[slice(*columns)]) <= 1e-12
 
 
 @pytest.mark.parametrize("isa", supported_isas())

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from support.findings import of_kind
+from support.fit_cases import loaded
 
-from pyspec import Measurement, Model, ModelWarning, fit_joint, fit_model, load_dynamics, load_model
+from pyspec import Measurement, Model, ModelWarning, fit_joint, fit_model, load_dynamics
 from pyspec.fit.findings.kinds import Kind
 
 STEP = 0.1
@@ -53,9 +54,7 @@ def line(
     written = MODELS.replace("LINE", function).replace("WIDTH", text + mixing)
     for old, new in held.items():
         written = written.replace(old, new)
-    model = load_model(written, name)
-    model.set_axes(energy=ENERGY)
-    return model
+    return loaded(written, name, energy=ENERGY)
 
 
 def fitted(model: Model, at: float, noise: float, seed: int, place: str, **options: Any) -> Any:

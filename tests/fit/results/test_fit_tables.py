@@ -135,8 +135,7 @@ def test_progress_choice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree"])
 def test_each_residual_is_an_array_of_its_own(backend: str) -> None:
-    """MINPACK keeps the first residual and works in it; a shared buffer made every later
-    residual look like the first, so that a fit stopped at its start."""
+    """MINPACK keeps the first residual and works in it."""
     model = Model("m", [Offset(1.0), Gauss(20.0, 84.0, SD=1.0)])
     model.set_axes(energy=np.linspace(80.0, 90.0, 21))
     measured = Measurement(data=model.evaluate() + 1.0)

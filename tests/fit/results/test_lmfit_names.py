@@ -12,8 +12,9 @@ from typing import Any
 import lmfit
 import numpy as np
 import pytest
+from support.fit_cases import loaded
 
-from pyspec import FitError, ModelError, fit_model, load_model
+from pyspec import FitError, ModelError, fit_model
 from pyspec.fit import FitResult
 from pyspec.fit.findings.kinds import Kind
 from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
@@ -52,8 +53,7 @@ decays:
 
 
 def model(*, moves: bool) -> Model:
-    made = load_model(TEXT, "m")
-    made.set_axes(energy=X, time=T if moves else None)
+    made = loaded(TEXT, "m", energy=X, time=T if moves else None)
     if moves:
         made.add_dynamics("Gauss_01_A", load_dynamics(LAW, "d", "Gauss_01_A"))
     return made
@@ -87,8 +87,7 @@ def test_lmfit_names(moves: bool, noise: str) -> None:
 
 
 def test_components_of_free_spectra_add_up() -> None:
-    made = load_model(FREE, "decays")
-    made.set_axes(energy=X, time=T)
+    made = loaded(FREE, "decays", energy=X, time=T)
     data = 0.7 + np.outer(expFun_gaussIRF(T, 3.0, 2.0, 0.1, 0.3), np.sin(X))
     data += np.outer(stepFun_gaussIRF(T, 2.0, 0.1, 0.3), np.cos(X))
     data += np.random.default_rng(0).normal(0, 0.05, data.shape)
@@ -106,8 +105,7 @@ def test_emcee_keeps_its_chain() -> None:
     """It sampled to the end, and then died of a message that lmfit does not write."""
     pytest.importorskip("emcee")
     sampler: dict[str, Any] = {"steps": 120, "nwalkers": 20, "burn": 40, "seed": 1}
-    made = load_model(LINE, "m")
-    made.set_axes(energy=np.linspace(-4.0, 4.0, 41))
+    made = loaded(LINE, "m", energy=np.linspace(-4.0, 4.0, 41))
     data = made.evaluate() + np.random.default_rng(0).normal(0.0, 0.1, 41)
     known = Measurement(data, weight=np.full(41, 10.0))
     best = fit_model(made, known, scale_covar=False)
@@ -128,8 +126,7 @@ def test_emcee_keeps_its_chain() -> None:
 
 
 def test_a_native_fit_needs_no_lmfit_and_no_scipy(tmp_path: Path) -> None:
-    """Importing them takes longer than all else. One from an archive used to import lmfit, and the
-    first printed fit of 20 points and more scipy.special, for a quantile that nothing needed."""
+    """Importing them takes longer than all else."""
     code = (
         "import sys, numpy as np, pyspec;"
         "from pyspec.model import Measurement, load_model;"
@@ -150,8 +147,7 @@ def test_a_native_fit_needs_no_lmfit_and_no_scipy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", ["native", "leastsq"])
 def test_reports_of_lmfit_show_what_follows_with_its_error(method: str) -> None:
-    """Followers were "(fixed)", without an error, and the evaluations "unknown" or those of lmfit's
-    own count; copies keep all of it, and JSON of the parameters can be loaded."""
+    """Copies keep all of it, and JSON of the parameters can be loaded."""
     result = fitted(moves=False, method=method)
     assert result._expressions
     for one in (result, copy.deepcopy(result), pickle.loads(pickle.dumps(result))):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.fit_cases import loaded
 
 from pyspec import (
     Measurement,
@@ -32,9 +33,7 @@ m:
 
 
 def model() -> Model:
-    found = load_model(TEXT, "m")
-    found.set_axes(energy=ENERGY)
-    return found
+    return loaded(TEXT, "m", energy=ENERGY)
 
 
 def noisy(n: int = 1) -> Any:
@@ -52,8 +51,7 @@ def free_fit() -> Any:
 
 
 def test_the_model_of_a_result_is_at_its_best_values() -> None:
-    """It was at the start values, so that its curve was not the fit, and its file not what was
-    found."""
+    """At the start values its curve was not the fit, and its file not what was found."""
     result = fit_model(model(), Measurement(noisy()), seeds={"Gauss_01_x0": 85.0})
     np.testing.assert_array_equal(result.model.evaluate(), result.fit)
     assert result.model.values == result.values != result.start
@@ -118,8 +116,7 @@ def test_a_part_of_a_joint_fit_is_not_drawn_or_sampled() -> None:
     text = TEXT.replace("x0: [84, true", "x0: [84, project")
     parts = []
     for seed in range(2):
-        one = load_model(text, "m")
-        one.set_axes(energy=ENERGY)
+        one = loaded(text, "m", energy=ENERGY)
         noise = np.random.default_rng(seed).normal(size=ENERGY.size)
         parts.append((one, Measurement(one.evaluate() + noise)))
     joint = fit_joint(parts, names=["a", "b"])
@@ -133,8 +130,7 @@ def test_a_part_of_a_joint_fit_is_not_drawn_or_sampled() -> None:
 
 @SHORT
 def test_counts_whose_errors_were_scaled() -> None:
-    """Samples and draws took the roots of the counts for their noise all the same: their errors
-    were half of the standard errors here."""
+    """Samples and draws take the scaled noise, too."""
     one = model()
     one.set("Offset_y0", 60.0)
     counts = 4.0 * np.random.default_rng(1).poisson(one.evaluate() / 4.0)

@@ -50,16 +50,6 @@ def test_the_error_of_a_line_is_that_of_the_textbook() -> None:
     np.testing.assert_allclose(found.band[1] - found.band[0], 2 * expected, rtol=1e-6)
 
 
-def test_backends_agree() -> None:
-    model = shirley().at_rest()
-    model.set_axes(time=None)
-    fine = np.linspace(80, 90, 81)
-    one = fitted(model).predict(fine)
-    two = fitted(model, "tree").predict(fine)
-    np.testing.assert_allclose(one.value, two.value, rtol=1e-6)
-    np.testing.assert_allclose(one.stderr, two.stderr, rtol=1e-4)
-
-
 def test_without_standard_errors_there_is_no_band() -> None:
     result = fitted(shirley(), max_nfev=1)
     assert all(error is None for error in result.stderr.values())

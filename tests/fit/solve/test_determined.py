@@ -125,9 +125,7 @@ m:
 
 @pytest.mark.parametrize(("noise", "seed"), [(0.0, 4), (0.3, 11), (0.3, 23)])
 def test_shapes_of_several_lines_at_a_bound_are_determined(noise: float, seed: int) -> None:
-    """At m = 0 the width of a GLP has the slope of m. Of two such lines the directions came mixed,
-    m of one up and of the other down: no way led out of the bounds, and m and F of both were said
-    not to be determined."""
+    """At m = 0 the width of a GLP has the slope of m; of two such lines the directions mix."""
 
     def line(height: float, place: float, width: float) -> np.ndarray:
         return np.asarray(height * np.exp(-4 * np.log(2) * ((ENERGY - place) / width) ** 2))
@@ -166,8 +164,7 @@ m:
 
 @pytest.mark.parametrize(("method", "seed"), [("native", 3), ("leastsq", 26)])
 def test_a_resolution_of_0_is_an_optimum(method: str, seed: int) -> None:
-    """The sign of SD has no effect: at 0 it has no slope. Of edges that are broad by temperature
-    alone 35 of 60 end there; they were said not to determine SD, and were no success."""
+    """The sign of SD has no effect: at 0, where 35 of 60 such edges end, it has no slope."""
     energy = np.linspace(-0.6, 0.6, 121)
     bare = 5 + 300 / (1 + np.exp((energy - 0.01) / (8.617333262e-5 * 250)))
     model = load_model(EDGE, "m")

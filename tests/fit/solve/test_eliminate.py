@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pytest
 from support import fit_cases
 from support.column_models import energy_model
+from support.fit_cases import loaded
 from support.native_cases import CASES
 
 from bench.problems.cases import seed_case, six_files
@@ -245,8 +246,7 @@ def test_a_line_whose_height_a_bound_takes_to_nothing_keeps_its_slopes() -> None
 def test_the_only_height_is_held_at_the_start() -> None:
     """Nothing is eliminated then, and the fit is an ordinary one."""
     text = "m:\n  Gauss: {A: [5, True, 0, 50], x0: [86.5, True, 80, 92], SD: [1, True, 0.2, 4]}\n"
-    model = load_model(text, "m")
-    model.set_axes(energy=ENERGY)
+    model = loaded(text, "m", energy=ENERGY)
     data = seen(model, 2, 0.05) - 2.0 * np.exp(-(((ENERGY - 89.0) / 0.7) ** 2))
     model.set("Gauss_01_x0", 88.9)
     found, known = both(model, Measurement(data=data))
@@ -260,8 +260,7 @@ def test_the_only_height_is_held_at_the_start() -> None:
 def test_nearly_the_same_columns_are_factorised() -> None:
     text = "m:\n  Gauss: {A: [5, True], x0: [84, False], SD: [1, True, 0.1, 9]}\n"
     text += "  Gauss: {A: [5, True], x0: [84.00001, False], SD: [Gauss_01_SD]}\n"
-    model = load_model(text, "m")
-    model.set_axes(energy=ENERGY)
+    model = loaded(text, "m", energy=ENERGY)
     found, known = both(model, Measurement(data=seen(model, 0, 1e-9)))
     total = known.values["Gauss_01_A"] + known.values["Gauss_02_A"]
     assert found.values["Gauss_01_A"] + found.values["Gauss_02_A"] == pytest.approx(total)
@@ -272,8 +271,7 @@ def test_nearly_the_same_columns_are_factorised() -> None:
 def test_all_parameters_are_linear() -> None:
     text = "m:\n  Offset: {y0: [0, True]}\n"
     text += "  Gauss: {A: [1e6, True], x0: [84, False], SD: [1, False]}\n"
-    model = load_model(text, "m")
-    model.set_axes(energy=ENERGY)
+    model = loaded(text, "m", energy=ENERGY)
     data = seen(model) * 1e-6
     found, known = both(model, Measurement(data=data))
     agree(found, known)
@@ -282,8 +280,7 @@ def test_all_parameters_are_linear() -> None:
 
 def test_none_is_linear() -> None:
     text = "m:\n  Gauss: {A: [5, False], x0: [84, True], SD: [1, True, 0.1, 9]}\n"
-    model = load_model(text, "m")
-    model.set_axes(energy=ENERGY)
+    model = loaded(text, "m", energy=ENERGY)
     found, known = both(model, Measurement(data=seen(model)))
     assert found.values == known.values
     assert found.nfev == known.nfev
@@ -317,8 +314,7 @@ def test_beside_a_function_of_python() -> None:
     text = "m:\n  RampForLinear: {A: [15, True, 0, 99], x0: [87, True, 82, 89], "
     text += "w: [0.3, True, 0.1, 5]}\n  Offset: {y0: [2, True]}\n"
     text += "  Gauss: {A: [8, True], x0: [83, True], SD: [0.8, True, 0.1, 4]}\n"
-    model = load_model(text, "m")
-    model.set_axes(energy=ENERGY)
+    model = loaded(text, "m", energy=ENERGY)
     noise = np.random.default_rng(4).normal(0.0, 0.2, ENERGY.size)
     measurement = Measurement(data=np.asarray(model.evaluate()) + noise)
     model.set("Gauss_01_x0", 83.2)

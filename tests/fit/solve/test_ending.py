@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from support.column_models import DECAY, OFFSET, PEAK, SHAPED, SHIRLEY, energy_model
+from support.fit_cases import loaded
 
 from pyspec._library import CONSTANTS
 from pyspec.executor.normal import pack_triangle, unpack
@@ -20,7 +21,7 @@ from pyspec.fit.solve import conclude
 from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.determined import WEAK
 from pyspec.fit.solve.native import NativeSolver
-from pyspec.model import Measurement, Model, load_model
+from pyspec.model import Measurement, Model
 
 BOUND = "Offset: {y0: [1, true, 0.9, 9]}"
 WIDE = PEAK.replace("[9, true]", "[9, true, 0, 40]")
@@ -51,14 +52,10 @@ def fitted(model: Model) -> FitResult:
     return fit_model(start, Measurement(data=data))
 
 
-def glp(seed: int = 0, **changes: tuple[float, float]) -> tuple[Model, Measurement]:
-    """Two Gaussian lines fitted by GLP; `changes` are bounds by name."""
-    model = load_model(GLP, "glp")
-    model.set_axes(energy=np.linspace(80.0, 90.0, 200))
-    for name, (low, high) in changes.items():
-        model.set(name, 0.5 * (low + high), min=low, max=high)
-    truth = load_model(GLP, "glp")
-    truth.set_axes(energy=np.linspace(80.0, 90.0, 200))
+def glp(seed: int) -> tuple[Model, Measurement]:
+    """Two Gaussian lines fitted by GLP."""
+    model = loaded(GLP, "glp", energy=np.linspace(80.0, 90.0, 200))
+    truth = loaded(GLP, "glp", energy=np.linspace(80.0, 90.0, 200))
     truth.set_values({"GLP_01_m": 0.0, "GLP_01_x0": 84.3})
     noise = np.random.default_rng(seed).normal(0.0, 1.0, 200)
     return model, Measurement(np.ravel(truth.evaluate()) + noise)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.fit_cases import loaded
 
 from pyspec.executor import make_executor, worst_difference
 from pyspec.fit import fit_model
-from pyspec.model import Measurement, Model, load_dynamics, load_model
+from pyspec.model import Measurement, Model, load_dynamics
 
 X = np.linspace(80.0, 90.0, 201)
 
@@ -26,9 +27,7 @@ def model_with(lines: int, between: str = "", x: np.ndarray = X) -> Model:
         kind = kinds[k % 4]
         given = numbers[kind].format(h=1 + k % 5, c=80.3 + 9.4 * k / max(lines - 1, 1))
         text += f"  {kind}: {{{given}}}\n"
-    model = load_model(text, "m")
-    model.set_axes(energy=x)
-    return model
+    return loaded(text, "m", energy=x)
 
 
 def noisy(model: Model, seed: int = 0) -> np.ndarray:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.fit_cases import agree
+from support.fit_cases import agree, loaded
 
-from pyspec import Measurement, Model, fit_joint, fit_model, load_model
+from pyspec import Measurement, Model, fit_joint, fit_model
 from pyspec.components import GLP, Offset, Shirley
 from pyspec.executor import make_executor
 
@@ -23,9 +23,7 @@ TRUTH = np.array([0.3, 100, 85, 1.0, 0.3])
 
 
 def line(values: np.ndarray) -> Model:
-    model = load_model(VALLEY.format(*values.tolist()), "m")
-    model.set_axes(energy=np.linspace(80, 90, 201))
-    return model
+    return loaded(VALLEY.format(*values.tolist()), "m", energy=np.linspace(80, 90, 201))
 
 
 # chi² of each, from fits that tried the undamped step at each point: 447, 473 and 777 evaluations.
@@ -105,8 +103,7 @@ def test_each_file_of_a_joint_fit_is_at_its_own_optimum() -> None:
     """Most of their widths end at a bound."""
     energy, rng, parts = np.linspace(80, 90, 60), np.random.default_rng(0), []
     for _ in range(60):
-        model = load_model(SHARED, "m")
-        model.set_axes(energy=energy)
+        model = loaded(SHARED, "m", energy=energy)
         data = 1 + 0.1 * np.exp(-((energy - 84.3) ** 2) / 2) + rng.normal(0, 0.05, energy.size)
         parts.append((model, Measurement(data, weight=20.0)))
     joint = fit_joint(parts, scale_covar=False)

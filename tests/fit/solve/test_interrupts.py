@@ -417,7 +417,7 @@ with Hold():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-def test_a_forked_process_is_ended_by_the_first(tmp_path: Path) -> None:
+def test_a_forked_process_is_ended_by_the_first() -> None:
     """A pool that forks inside of a fit ends its workers by SIGTERM; it would wait forever."""
     run = subprocess.run(
         [sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=60, check=False

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 import pytest
-from support.fit_cases import ENERGY, agree
+from support.fit_cases import agree
 from support.native_cases import CASES, fit, noisy, optimum, shifted
 from support.zoo import make_model
 
 from pyspec._library import LIBRARY
 from pyspec.executor import CompiledExecutor, PartsExecutor, make_executor
 from pyspec.executor.normal import unpack
-from pyspec.fit import FitResult, fit_model
+from pyspec.fit import FitResult
 from pyspec.fit.objective import Objective
-from pyspec.functions.external import forget_function, register_function
-from pyspec.model import Measurement, Model, load_model
+from pyspec.model import Measurement, Model
 
 
 @pytest.fixture(scope="module")
@@ -166,48 +165,3 @@ def test_the_sums_are_those_of_jacobian_and_residual(name: str) -> None:
 
 
 # registered functions
-
-PEAKS = """
-m:
-  Offset: {y0: [2.4, true]}
-  Shirley: {pShirley: [0.006, true, 0, 1]}
-  NAME:
-    A: [10, true, 0, 100]
-    x0: [84.3, true, 80, 92]
-    SD: [0.6, true, 0.1, 5]
-"""
-
-
-@pytest.fixture
-def registered() -> Iterator[None]:
-    def gauss(x: np.ndarray, A: Any, x0: Any, SD: Any) -> np.ndarray:
-        return np.asarray(A * np.exp(-(((x - x0) / SD) ** 2) / 2))
-
-    register_function("MyGauss", gauss, "A, x0, SD>0")
-    yield
-    forget_function("MyGauss")
-
-
-@pytest.mark.usefixtures("registered")
-@pytest.mark.parametrize("backend", ["compiled", "interpreted"])
-@pytest.mark.parametrize("loss", ["squares", "poisson"])
-def test_a_registered_function_gives_the_answer_of_the_library(loss: str, backend: str) -> None:
-    """Derivatives that pass through it are by differences, the others exact."""
-
-    def make(name: str) -> Model:
-        model = load_model(PEAKS.replace("NAME", name), "m")
-        model.set_axes(energy=ENERGY)
-        return model
-
-    true = make("Gauss")
-    clean = true.evaluate(theta=[2.0, 0.004, 12.0, 84.0, 0.5])
-    data = np.random.default_rng(3).poisson(30.0 * clean) / 30.0
-    measurement = Measurement(data=data, loss=loss, loss_scale=30.0 if loss == "poisson" else 1.0)
-    wanted = fit_model(true, measurement)
-    result = fit_model(make("MyGauss"), measurement, backend)
-    assert wanted.success
-    assert result.success, result.message
-    for name in wanted.problem.names:
-        own, error = name.replace("Gauss", "MyGauss"), wanted.stderr[name]
-        assert abs(result.values[own] - wanted.values[name]) < 1e-5 * error, name
-        assert result.stderr[own] == pytest.approx(error, rel=1e-6), name

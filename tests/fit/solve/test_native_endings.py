@@ -15,6 +15,7 @@ from support.fit_cases import (
     check_truth,
     data_1d,
     data_2d,
+    loaded,
     series,
     spectrum,
 )
@@ -23,7 +24,7 @@ from support.native_cases import CASES, fit
 from pyspec.errors import FitError, PlanError
 from pyspec.executor import CompiledExecutor
 from pyspec.fit import fit_model
-from pyspec.model import Measurement, Model, load_model
+from pyspec.model import Measurement, Model
 
 
 def bounded(name: str, low: float, high: float, start: float) -> Model:
@@ -67,8 +68,7 @@ def test_a_dead_parameter() -> None:
     text = STATIC.format(**START) + (
         "  Gauss:\n    A: [0, False]\n    x0: [85, True]\n    SD: [1, True, 0.1, 5]\n"
     )
-    model = load_model(text, "spectrum")
-    model.set_axes(energy=ENERGY)
+    model = loaded(text, "spectrum", energy=ENERGY)
     result = fit_model(model, Measurement(data=data_1d()))
     assert not result.success
     assert result.without_effect == ("Gauss_01_x0", "Gauss_01_SD")
@@ -112,8 +112,7 @@ parameters:
 @pytest.mark.parametrize("size", ["3.0", "1.8", "0.6"])
 def test_steps_out_of_the_domain_are_survived(size: str) -> None:
     """Without bounds, steps lead to widths below 0, where the model is not a number."""
-    model = load_model(UNBOUNDED.replace("SIZE", size), "peak")
-    model.set_axes(energy=ENERGY)
+    model = loaded(UNBOUNDED.replace("SIZE", size), "peak", energy=ENERGY)
     clean = model.evaluate(theta=[1.0, 10.0, 83.0, 0.25])
     data = clean + np.random.default_rng(1).normal(0.0, 0.05, clean.shape)
     result = fit_model(model, Measurement(data=data))

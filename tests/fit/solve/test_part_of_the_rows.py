@@ -132,8 +132,7 @@ def test_a_part_that_misleads_is_left_again(model: Model, all_rows: Any) -> None
 
 @pytest.mark.parametrize("seed", [22, 964])
 def test_an_onset_within_few_rows_is_found(seed: int) -> None:
-    """The part has few rows of it, or none. These fits went on from an optimum of the part to one
-    whose reduced chi square was 1.3 to 1.9, and were called successes."""
+    """The part has few rows of it, or none; its optimum leads to a reduced chi² of 1.3 to 1.9."""
     text = TEXT.replace("[0.8, False]", "[0.4, True, 0.02, 5]")
     text = text.replace("[0.4, True, -5, 5]", "[30, True, -20, 80]").replace("[9, ", "[1.0, ")
     model = load_model(text, "m")
@@ -185,9 +184,7 @@ def weak_motion(law: str, seed: int) -> tuple[Model, Measurement]:
 def test_a_motion_that_is_small_beside_the_noise_is_found(
     law: str, seed: int, all_rows: Any
 ) -> None:
-    """The part says little of it. These fits, as 12 of the first 60 decays, went on from an optimum
-    of the part to one whose chi square was higher by 750 to 2,000 times the variance of a point, a
-    reduced chi square of 1.03 to 1.08, and were called successes."""
+    """The part says little of it; its optimum leads to a reduced chi² of 1.03 to 1.08."""
     model, measured = weak_motion(law, seed)
     begun, whole = fit_model(model, measured), all_rows(model, measured)
     assert begun.success
@@ -212,8 +209,7 @@ def test_files_of_a_joint_fit_begin_together(
 def test_a_start_near_the_optimum_is_known_before_the_fit_can_stop(
     model: Model, measured: Measurement
 ) -> None:
-    """Its part of the rows is left at once. A progress was told of an infinite chi square then, and
-    a limit of time ended the fit with an error, since no point was known."""
+    """Its part of the rows is left at once; an infinite chi² was told, and no point was known."""
     near = fit_model(start(model), measured).model
     near.set_values({"Gauss_01_x0": near.parameters["Gauss_01_x0"].value + 1e-3})
     seen: list[tuple[int, float]] = []

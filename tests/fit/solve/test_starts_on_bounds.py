@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from support.fit_cases import agree
+from support.fit_cases import agree, loaded
 
 from pyspec.fit import FitResult, fit_model
 from pyspec.fit.bounds import at_bound
@@ -58,9 +58,7 @@ def line(scale: float = 1.0, **changed: tuple[float, float, float]) -> Model:
             value, low, high = rows[name]
             rows[name] = value * scale, low * scale, high * scale
     text = {name: f"[{one[0]!r}, True, {one[1]!r}, {one[2]!r}]" for name, one in rows.items()}
-    model = load_model(TEXT.format(**text), "line")
-    model.set_axes(energy=ENERGY)
-    return model
+    return loaded(TEXT.format(**text), "line", energy=ENERGY)
 
 
 def measured(model: Model, sigma: float, seed: int = 0) -> Measurement:

@@ -178,27 +178,20 @@ m:
   Gauss: {A: [10, true, 0, 1000], x0: [85.3, true, 80, 90], SD: [0.5, true, 0.1, 3]}
 """
 
-#: The truth of the lines of the doublet.
-TRUTH = dict(zip(("A", "x0", "SD"), ((10, 8), (84.6, 85.4), (0.5, 0.5)), strict=True))
-
-#: Of 200 fits those that are not at their best optimum.
-SIDE = (5, 15, 19, 54, 73, 81, 92, 97, 105, 114, 115, 118, 180)
-
 
 def doublet(seed: int) -> Any:
     """Two lines 1.6 standard deviations apart, 20 and 16 of the noise high."""
     energy, model = np.linspace(80, 90, 201), load_model(DOUBLET, "m")
     data = 3 + np.random.default_rng(seed).normal(0, 0.5, energy.size)
-    for height, place, width in zip(*TRUTH.values(), strict=True):
-        data += height * np.exp(-0.5 * ((energy - place) / width) ** 2)
+    for height, place in ((10, 84.6), (8, 85.4)):
+        data += height * np.exp(-0.5 * ((energy - place) / 0.5) ** 2)
     model.set_axes(energy=energy)
     return fit_model(model, Measurement(data, weight=2.0), scale_covar=False)
 
 
-@pytest.mark.parametrize("seed", SIDE[:2])
+@pytest.mark.parametrize("seed", [5, 15])  # of 200 fits 13 are not at their best optimum
 def test_where_a_better_optimum_turns_up_intervals_are_about_the_fit(seed: int) -> None:
-    """There were none. About the better optimum, where one of the lines is narrow and low, they
-    would never hold the truth."""
+    """About the better optimum, with a narrow and low line, they would never hold the truth."""
     result = doublet(seed)
     assert result.success
     before = result.findings
@@ -218,22 +211,6 @@ def test_where_a_better_optimum_turns_up_intervals_are_about_the_fit(seed: int) 
     assert fit_model(again, result.measurement).chisqr <= chisqr < result.chisqr
 
 
-def test_they_hold_the_truth_as_often_as_they_say() -> None:
-    hits = []
-    for seed in SIDE:
-        result = doublet(seed)
-        with pytest.warns(ModelWarning, match="better optimum"):
-            found = result.conf_interval()
-        for argument, truth in TRUTH.items():
-            for k, value in enumerate(truth):
-                pairs = found[f"Gauss_0{k + 1}_{argument}"]
-                hits.append([pairs[2 - n][1] <= value <= pairs[4 + n][1] for n in range(3)])
-    one, two, three = np.mean(hits, axis=0)
-    assert 0.6 < one < 0.95  # of 68 %, by chi² of the fit, which is higher than it need be
-    assert two > 0.85
-    assert three > 0.95
-
-
 TWO_LINES = """
 m:
   Offset: {y0: [3, true]}
@@ -243,9 +220,7 @@ m:
 
 @pytest.mark.parametrize("seed", [58, 104])
 def test_an_end_lies_before_the_rise_that_parts_the_line_from_its_neighbour(seed: int) -> None:
-    """The place of a line ends at its bound; another line, 2.3 below, would do as well. The first
-    step from the bound was a tenth of 84 eV. Ends were found on either flank of the other optimum:
-    83.77 in place of 84.15 of seed 104, 83.41 in place of 84.29 of seed 58."""
+    """The place of a line ends at its bound; another line, 2.3 below, would do as well."""
     energy, model = np.linspace(80, 90, 201), load_model(TWO_LINES, "m")
     data = 3 + np.random.default_rng(seed).normal(0, 0.5, energy.size)
     for height, place in ((1.5, 84.4), (1.2, 82.0)):
@@ -280,10 +255,9 @@ def test_data_without_scatter_need_a_declared_noise() -> None:
         fit_model(model, Measurement(np.ones(5))).conf_interval()
 
 
-@pytest.mark.parametrize("backend", ["compiled", "tree"])
+@pytest.mark.parametrize("backend", ["compiled", "interpreted"])
 def test_an_onset_without_an_instrument_has_its_interval(backend: str) -> None:
-    """Where derivatives are differences, a parameter held in place used to have the slope 0 / 0,
-    and all ends were the best value. Anywhere in its interval the onset fits alike."""
+    """Anywhere in its interval the onset fits alike."""
     model = load_time_model(
         "d: {expFun: {A: [1, true], tau: [3, true, 0.01, 100], t0: [0.2, true], y0: [0, true]}}",
         "d",
