@@ -73,6 +73,10 @@ def test_what_is_not_clear_is_refused(array: Any, options: dict[str, str], messa
 def test_names_choose_dimensions_and_variables() -> None:
     found = from_xarray(CUBE, energy="q", time="p", name="mine")
     assert (found.dims, found.name) == (("y", "time", "energy"), "mine")
+    back = to_xarray(found)
+    assert (back.dims, back.name) == (found.dims, "mine")
+    np.testing.assert_array_equal(from_xarray(back).data, DATA)
+    assert back.coords["y"].values.tolist() == Y.tolist()
     np.testing.assert_array_equal(from_xarray(SUM).data, DATA[0])
     assert from_xarray(SUM, data="sum").dims == ("time",)
     np.testing.assert_array_equal(from_xarray(PIXELS, energy="eV").energy, 1 / E)
