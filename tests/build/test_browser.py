@@ -186,21 +186,6 @@ def test_what_is_refused_is_said_and_changes_nothing(chromium: Any, tmp_path: Pa
         assert screen.values() == before
 
 
-def test_an_unfinished_session_is_offered_and_taken(chromium: Any, tmp_path: Path) -> None:
-    state = tmp_path / "state.json"
-    with served(session(), tmp_path, state) as server, shown(chromium, server) as screen:
-        field = screen.page.locator('input[aria-label="value of GLP_01_A"]')
-        field.fill("12.25")
-        field.press("Enter")
-        screen.until("s.parameters[1].value === 12.25")
-        assert not screen.page.get_by_text("Unfinished session").is_visible()
-    with served(session(), tmp_path, state) as server, shown(chromium, server) as screen:
-        assert screen.values()["GLP_01_A"] == 10.0
-        screen.page.get_by_role("button", name="go on with it").click()
-        screen.until("s.parameters[1].value === 12.25 && !s.offer")
-        assert not screen.page.get_by_text("Unfinished session").is_visible()
-
-
 def test_ranges_by_the_pointer(chromium: Any, tmp_path: Path) -> None:
     with served(session(), tmp_path) as server, shown(chromium, server) as screen:
         screen.across("spectrum", 1.0, 9.0, "Shift")

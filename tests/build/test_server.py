@@ -96,19 +96,6 @@ def test_two_pages_show_the_same(tmp_path: Path) -> None:
             assert third.state["yaml"] == one.state["yaml"]
 
 
-def test_steps_of_a_drag_are_one_and_frames_are_dropped(tmp_path: Path) -> None:
-    found = session()
-    with served(found, tmp_path) as server, opened(server) as page:
-        page.until(lambda one: "trace" in one.frames)
-        page.sees = False
-        for value in np.linspace(5.0, 6.0, 50):
-            edits = [{"name": "GLP_01_x0", "field": "value", "value": float(value)}]
-            assert page.ask("set", edits=edits, drag=True)["ok"]
-        assert page.ask("set", edits=edits, drag="end")["ok"]
-        assert page.ask("set", edits=edits, drag="end")["ok"]
-    assert [one.label for one in found.steps] == ["begin", "set GLP_01_x0", "set GLP_01_x0"]
-
-
 def test_a_page_that_was_behind_gets_the_newest(tmp_path: Path) -> None:
     with served(session(), tmp_path) as server, opened(server) as page:
         page.until(lambda one: "trace" in one.frames)

@@ -69,7 +69,7 @@ def in_npy(data: Any, rows: int, folder: Path) -> Any:
 
 
 @pytest.mark.parametrize("store", [in_dask, in_zarr, in_hdf5, in_npy])
-@pytest.mark.parametrize("rows", [7, 13, 1001])
+@pytest.mark.parametrize("rows", [13, 1001])
 @pytest.mark.parametrize("name", ["weights and a mask", "three files"])
 def test_chunks_of_any_size(name: str, rows: int, store: Any, two: Any, tmp_path: Path) -> None:
     model, measurement = long_series(name)

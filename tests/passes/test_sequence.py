@@ -152,6 +152,17 @@ def test_what_is_found_out_changes_no_text(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [("fold", FOLDED), ("drop", DROPPED), ("share", SHARED), ("classify", UNFOLDED)],
+)
+def test_a_pass_with_nothing_to_do_returns_the_graph_it_was_given(name: str, text: str) -> None:
+    graph = parse_graph(text.lstrip("\n"))
+    found, _, notes = PASSES[name](graph, neutral(graph))
+    assert found is graph
+    assert name == "classify" or notes == ()
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "-A ** (2 * 3)",

@@ -42,7 +42,7 @@ def test_wrong_errors_are_seen() -> None:
     assert (pulls.sds - 1 > sd_limit).any()
 
 
-@pytest.mark.parametrize("samples", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("samples", [0.5, 2.0])
 def test_a_free_onset_is_unbiased(samples: float) -> None:
     """An onset between two samples, under an exact Gaussian response."""
     pulls = FreeOnset(samples).pulls(200)

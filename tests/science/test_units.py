@@ -116,8 +116,7 @@ def assert_same(found: FitResult, expected: FitResult, units: Units) -> None:
         assert found.stderr[name] / factor == pytest.approx(error, rel=1e-6, abs=0), name
 
 
-@pytest.mark.parametrize("bounded", [False, True], ids=["", "bounded"])
-@pytest.mark.parametrize("irf", ["gaussIRF", "gaussCONV"])
+@pytest.mark.parametrize(("irf", "bounded"), [("gaussIRF", True), ("gaussCONV", False)])
 @pytest.mark.parametrize("name", UNITS)
 def test_the_same_fit(name: str, irf: str, bounded: bool) -> None:
     units, data = UNITS[name], noisy(irf)
@@ -127,7 +126,7 @@ def test_the_same_fit(name: str, irf: str, bounded: bool) -> None:
     assert found.redchi == pytest.approx(expected.redchi * units.counts**2, rel=1e-12, abs=0)
 
 
-@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("name", ["attoseconds in seconds", "joules", "all"])
 def test_starts_at_zero(name: str) -> None:
     """0 has no size; that of an axis or of the data is taken."""
     units, data = UNITS[name], noisy("gaussIRF", y0=0.1)
@@ -137,7 +136,7 @@ def test_starts_at_zero(name: str) -> None:
     assert_same(fit_model(model, Measurement(data=data * units.counts)), expected, units)
 
 
-@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("name", ["attoseconds in seconds", "joules", "all"])
 def test_errors_beside_a_bound(name: str) -> None:
     """Where a parameter ends at a bound, the errors of the others come from differences."""
     units, data = UNITS[name], noisy("gaussIRF", pShirley=-0.003)
