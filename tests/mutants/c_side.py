@@ -22,7 +22,8 @@ _NO_FINGERPRINT = "0" * 64
 _PLAIN = ("-O0", "-fPIC", "-fvisibility=default", "-w", f'-DPYSPEC_FINGERPRINT="{_NO_FINGERPRINT}"')
 _SANITIZED = (*_PLAIN, "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1")
 _HELP = (
-    *("support/plans.c", "support/sums.c", "support/models.c", "support/solve_problems.c"),
+    *("support/owned.c", "support/plans.c", "support/sums.c", "support/models.c"),
+    "support/solve_problems.c",
     *("support/naive.c", "random/random_plan.c", "random/random_formula.c"),
     "random/random_scheme.c",
 )

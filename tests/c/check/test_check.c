@@ -30,13 +30,13 @@ static pyspec_plan *good_plan(void)
     return finish(&b);
 }
 
-static void accepts_a_good_plan(void)
+TEST(accepts_a_good_plan)
 {
     EXPECT((void)0, STATUS_OK, -1, -1);
     EXPECT(q = NULL, STATUS_OK, -1, -1);
 }
 
-static void refuses_a_bad_memory(void)
+TEST(refuses_a_bad_memory)
 {
     CHECK_INT(pyspec_check(NULL, 0, NULL, NULL), STATUS_NULL_POINTER);
     HEADER(size = -1, SIZE, size);
@@ -47,21 +47,18 @@ static void refuses_a_bad_memory(void)
     for (int64_t size = 0; size < 1200; size += 8) {
         pyspec_plan *p = good_plan();
         if (size < p->size) {
-            pyspec_plan *cut = malloc((size_t)size + 1);
+            pyspec_plan *cut = exact(size, 1);
             memcpy(cut, p, (size_t)size);
             if (size >= (int64_t)sizeof *p)
                 cut->size = size;
             CHECK(pyspec_check(cut, size, NULL, NULL) != STATUS_OK);
-            free(cut);
         }
-        free(p);
     }
     pyspec_plan *p = good_plan();
     CHECK_INT(pyspec_check((char *)p + 4, p->size - 4, NULL, NULL), STATUS_SIZE);
-    free(p);
 }
 
-static void refuses_a_bad_header(void)
+TEST(refuses_a_bad_header)
 {
     HEADER(p->abi = PYSPEC_ABI + 1, ABI, abi);
     HEADER(p->dimension = 0, SIZE, dimension);
@@ -95,7 +92,7 @@ static void refuses_a_bad_header(void)
     HEADER(p->words += 1, OFFSET, words);
 }
 
-static void refuses_a_bad_resolving_node(void)
+TEST(refuses_a_bad_resolving_node)
 {
     NODE(LAW, step = PYSPEC_STEP_EXTERNAL + 1, STEP, step);
     NODE(LAW, step = PYSPEC_STEP_ADD, STEP, step);
@@ -140,7 +137,7 @@ static void refuses_a_bad_resolving_node(void)
     NODE(BASE, source = -1, ROW, source);
 }
 
-static void refuses_a_bad_program(void)
+TEST(refuses_a_bad_program)
 {
     NODE(EXPRESSION, code = -1, OFFSET, code);
     NODE(EXPRESSION, code = INT64_MAX, OFFSET, code);
@@ -158,7 +155,7 @@ static void refuses_a_bad_program(void)
     EXPECT(p->stack_depth = 1, STATUS_PROGRAM, EXPRESSION, FIELD_pyspec_node_code);
 }
 
-static void refuses_a_bad_component(void)
+TEST(refuses_a_bad_component)
 {
     NODE(GAUSS, step = PYSPEC_STEP_LAW, STEP, step);
     NODE(GAUSS, step = PYSPEC_STEP_CONVOLVE, STEP, step);
@@ -197,13 +194,12 @@ static int status_with_op(int node, int op)
     pyspec_plan *p = good_plan();
     ((pyspec_node *)((char *)p + p->nodes))[node].op = op;
     int status = pyspec_check(p, p->size, NULL, NULL);
-    free(p);
     return status;
 }
 
 /* For every row: a law runs what moves in time, a component what stands over energies or, in a turned plan,
  * over times. */
-static void refuses_an_op_of_another_kind(void)
+TEST(refuses_an_op_of_another_kind)
 {
     for (int op = 0; op < N_OPS; op++) {
         const op_row *row = &pyspec_op_table[op];
@@ -217,7 +213,7 @@ static void refuses_an_op_of_another_kind(void)
     }
 }
 
-static void refuses_a_bad_problem(void)
+TEST(refuses_a_bad_problem)
 {
     PROBLEM(q->x = NULL, NULL_POINTER, x);
     PROBLEM(q->fixed = NULL, NULL_POINTER, fixed);
@@ -246,15 +242,4 @@ static void refuses_a_bad_problem(void)
     PROBLEM(q->data_type = -1, DATA, data_type);
 }
 
-int main(void)
-{
-    RUN(accepts_a_good_plan);
-    RUN(refuses_a_bad_memory);
-    RUN(refuses_a_bad_header);
-    RUN(refuses_a_bad_resolving_node);
-    RUN(refuses_a_bad_program);
-    RUN(refuses_a_bad_component);
-    RUN(refuses_an_op_of_another_kind);
-    RUN(refuses_a_bad_problem);
-    return REPORT;
-}
+UNIT_MAIN

@@ -70,7 +70,7 @@ static pyspec_plan *good_plan(void)
 #define MOVING (w + p->separable)
 #define WORDS_LEFT (p->n_words - p->separable)
 
-static void accepts_shapes_times_heights(void)
+TEST(accepts_shapes_times_heights)
 {
     ACCEPT((void)0);
     ACCEPT(q = NULL);
@@ -80,7 +80,7 @@ static void accepts_shapes_times_heights(void)
     ACCEPT(n[ADD].params = (int64_t)1 << 60); /* read by nobody: no address may be made of it */
 }
 
-static void refuses_what_does_not_stand_apart(void)
+TEST(refuses_what_does_not_stand_apart)
 {
     HEADER(p->trace = 0, SIZE, separable);
     HEADER(p->dimension = 1, SIZE, separable);
@@ -105,14 +105,14 @@ static void refuses_what_does_not_stand_apart(void)
 }
 
 /* A formula is no row of the table; its height is its first parameter. */
-static void a_formula_has_a_height_where_it_has_a_parameter(void)
+TEST(a_formula_has_a_height_where_it_has_a_parameter)
 {
     NODE(FORMULA, n_params = 0, STEP, flags);
     NODE(FORMULA, op = -1, OP, op);
 }
 
 /* A list may be the first words of a plan. */
-static void lists_at_the_first_word(void)
+TEST(lists_at_the_first_word)
 {
     const int64_t list = (N_ROWS + 1) * (int64_t)sizeof(int64_t);
     ACCEPT((w[0] = 2, w[1] = 5, w[2] = 6, p->separable = 0));
@@ -129,7 +129,7 @@ static void lists_at_the_first_word(void)
            STATUS_ROW, STILL, FIELD_pyspec_node_params);
 }
 
-static void lists_at_the_last_word(void)
+TEST(lists_at_the_last_word)
 {
     only_constants = 1;
     ACCEPT((void)0);
@@ -148,19 +148,10 @@ static void lists_at_the_last_word(void)
 }
 
 /* What the dependencies of the good plan fill to the last word. */
-static void dependencies_at_the_last_word(void)
+TEST(dependencies_at_the_last_word)
 {
     ACCEPT((void)0);
     VALUE(ENDS[N_ROWS] += 1, STATUS_OFFSET, -1, FIELD_pyspec_plan_depends, ENDS[N_ROWS]);
 }
 
-int main(void)
-{
-    RUN(accepts_shapes_times_heights);
-    RUN(refuses_what_does_not_stand_apart);
-    RUN(a_formula_has_a_height_where_it_has_a_parameter);
-    RUN(lists_at_the_first_word);
-    RUN(lists_at_the_last_word);
-    RUN(dependencies_at_the_last_word);
-    return REPORT;
-}
+UNIT_MAIN

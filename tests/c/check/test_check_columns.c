@@ -39,7 +39,7 @@ static pyspec_plan *good_plan(void)
 #define OWN (w + p->columns)
 #define OF_ROW (OWN + 1 + N_OWN)
 
-static void accepts_a_good_plan(void)
+TEST(accepts_a_good_plan)
 {
     EXPECT((void)0, STATUS_OK, -1, -1);
     EXPECT(p->columns = -1, STATUS_OK, -1, -1);
@@ -52,7 +52,7 @@ static void accepts_a_good_plan(void)
     EXPECT((OWN[1] = 3, OF_ROW[3] = 0, OF_ROW[4] = -1), STATUS_OK, -1, -1);
 }
 
-static void refuses_bad_dependencies(void)
+TEST(refuses_bad_dependencies)
 {
     HEADER(p->depends = -2, OFFSET, depends);
     HEADER(p->depends = INT64_MIN, OFFSET, depends);
@@ -75,7 +75,7 @@ static void refuses_bad_dependencies(void)
 }
 
 /* The spectra of the builder's plan are no shapes times traces. */
-static void refuses_a_structure_that_is_none(void)
+TEST(refuses_a_structure_that_is_none)
 {
     HEADER(p->separable = -2, OFFSET, separable);
     HEADER(p->separable = INT64_MIN, OFFSET, separable);
@@ -90,7 +90,7 @@ static void refuses_a_structure_that_is_none(void)
     HEADER((p->separable = p->columns, p->columns = -1, p->dimension = 1), SIZE, separable);
 }
 
-static void refuses_bad_columns(void)
+TEST(refuses_bad_columns)
 {
     HEADER(p->columns = -2, OFFSET, columns);
     HEADER(p->columns = INT64_MIN, OFFSET, columns);
@@ -137,7 +137,7 @@ static void set_columns(pyspec_plan *p, int count, const int *rows)
         EXPECT(set_columns(p, count, rows), STATUS_ROW, at, FIELD_pyspec_node_params);             \
     } while (0)
 
-static void refuses_parameters_without_a_column(void)
+TEST(refuses_parameters_without_a_column)
 {
     const int theta[] = {0, 1, 2};
     EXPECT(set_columns(p, 3, theta), STATUS_OK, -1, -1);
@@ -150,7 +150,7 @@ static void refuses_parameters_without_a_column(void)
 }
 
 /* Where one node alone, or few, have to find their columns. */
-static void looks_at_the_rows_that_are_read(void)
+TEST(looks_at_the_rows_that_are_read)
 {
     const int moving[] = {4}, with_still[] = {4, 2}, without[] = {4, 0, 1, 5};
     const int other[] = {4, 1, 2};
@@ -165,7 +165,7 @@ static void looks_at_the_rows_that_are_read(void)
     HEADER((set_columns(p, 3, other), OWN[1 + 3] = -2), ROW, columns); /* row 0 */
 }
 
-static void refuses_a_height_where_there_is_none(void)
+TEST(refuses_a_height_where_there_is_none)
 {
     const int shape = PYSPEC_FLAG_SHAPE;
     NODE(SHIRLEY, flags = shape, STEP, flags);
@@ -181,7 +181,7 @@ static void refuses_a_height_where_there_is_none(void)
 /* Every peak has a height, its first parameter; blurred by a resolution it keeps it. A blurred background
  * has one if it is linear in its first parameter alone: a polynomial, which was taken for one that has,
  * is not proportional to its first coefficient. */
-static void peaks_have_heights(void)
+TEST(peaks_have_heights)
 {
     for (int op = 0; op < N_OPS; op++) {
         const op_row *row = &pyspec_op_table[op];
@@ -197,15 +197,4 @@ static void peaks_have_heights(void)
     CHECK(pyspec_has_height(&pyspec_op_table[OP_Offset_resolution]));
 }
 
-int main(void)
-{
-    RUN(accepts_a_good_plan);
-    RUN(refuses_bad_dependencies);
-    RUN(refuses_a_structure_that_is_none);
-    RUN(refuses_bad_columns);
-    RUN(refuses_parameters_without_a_column);
-    RUN(looks_at_the_rows_that_are_read);
-    RUN(refuses_a_height_where_there_is_none);
-    RUN(peaks_have_heights);
-    return REPORT;
-}
+UNIT_MAIN

@@ -102,7 +102,7 @@ static pyspec_plan *good_plan(void)
 #define PART(begin, count)                                                                         \
     (q->first_row = q->row_begin = (begin), q->chunk_rows = (count), q->row_end = (begin) + (count))
 
-static void what_reads_external_rows_of_the_whole_axis(void)
+TEST(what_reads_external_rows_of_the_whole_axis)
 {
     kind = AXIS;
     ACCEPT((void)0);
@@ -115,7 +115,7 @@ static void what_reads_external_rows_of_the_whole_axis(void)
            -1, -1);
 }
 
-static void one_row_one_abscissa_one_trace(void)
+TEST(one_row_one_abscissa_one_trace)
 {
     kind = AXIS;
     ACCEPT((q->n_rows = 1, PART(0, 1)));
@@ -135,7 +135,7 @@ static void one_row_one_abscissa_one_trace(void)
 }
 
 /* The smallest memory that is a plan: the header alone. */
-static void a_header_alone(void)
+TEST(a_header_alone)
 {
     pyspec_fault fault = {-1, -2, -2, -1};
     pyspec_plan alone = {.abi = PYSPEC_ABI, .size = sizeof alone, .dimension = 1, .n_slots = 1};
@@ -156,7 +156,7 @@ static void a_header_alone(void)
     CHECK_INT(fault.value, 0);
 }
 
-static void programs_at_the_ends_of_the_words(void)
+TEST(programs_at_the_ends_of_the_words)
 {
     kind = GUARDED;
     ACCEPT((void)0);
@@ -167,7 +167,7 @@ static void programs_at_the_ends_of_the_words(void)
     EXPECT((n[0].code = 0, memcpy(w, w + p->n_words - 6, 48)), STATUS_OK, -1, -1);
 }
 
-static void guards_at_the_ends_of_the_words(void)
+TEST(guards_at_the_ends_of_the_words)
 {
     kind = GUARDED;
     ACCEPT((n[1].guards = 0, n[1].n_guards = MOST_GUARDS));
@@ -190,7 +190,7 @@ static void guards_at_the_ends_of_the_words(void)
     SECOND_GUARD(2, -1, STATUS_OK);
 }
 
-static void formulas(void)
+TEST(formulas)
 {
     kind = FORMULA;
     ACCEPT((void)0); /* as many parameters as there may be, and its program ends the words */
@@ -207,7 +207,7 @@ static void formulas(void)
     NODE(0, n_params = MAX_PARAMS - 1, PROGRAM, code);
 }
 
-static void two_auxiliary_points(void)
+TEST(two_auxiliary_points)
 {
     kind = POINTS;
     ACCEPT((void)0); /* a component runs over both, slot 1 adds slot 0 */
@@ -222,7 +222,7 @@ static void two_auxiliary_points(void)
 }
 
 /* A convolution runs along the axis, and on a row of its own; so does what stands before it. */
-static void a_convolution_over_rows(void)
+TEST(a_convolution_over_rows)
 {
     kind = POINTS;
     EXPECT(n[LAW].stage = n[CONVOLVE].stage = PYSPEC_STAGE_ROW, STATUS_STAGE, CONVOLVE,
@@ -231,15 +231,4 @@ static void a_convolution_over_rows(void)
     EXPECT((n[CONVOLVE].target = BLOCK_ROW), STATUS_ROW, CONVOLVE, FIELD_pyspec_node_target);
 }
 
-int main(void)
-{
-    RUN(what_reads_external_rows_of_the_whole_axis);
-    RUN(one_row_one_abscissa_one_trace);
-    RUN(a_header_alone);
-    RUN(programs_at_the_ends_of_the_words);
-    RUN(guards_at_the_ends_of_the_words);
-    RUN(formulas);
-    RUN(two_auxiliary_points);
-    RUN(a_convolution_over_rows);
-    return REPORT;
-}
+UNIT_MAIN

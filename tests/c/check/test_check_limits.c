@@ -53,7 +53,7 @@ static pyspec_plan *good_plan(void)
     return finish(&b);
 }
 
-static void smallest_plans(void)
+TEST(smallest_plans)
 {
     kind = STILL;
     ACCEPT((void)0);
@@ -64,7 +64,7 @@ static void smallest_plans(void)
     ACCEPT(q = NULL);
 }
 
-static void what_stands_still(void)
+TEST(what_stands_still)
 {
     kind = STILL;
     /* What follows the parameters is none of them. */
@@ -75,14 +75,14 @@ static void what_stands_still(void)
     HEADER(p->samples = p->n_traces + 1, ROW, samples);
 }
 
-static void what_needs_the_whole_axis(void)
+TEST(what_needs_the_whole_axis)
 {
     kind = WAITING;
     ACCEPT((void)0);
     PROBLEM(q->row_end = q->chunk_rows = 3, WINDOW, chunk_rows);
 }
 
-static void largest_numbers(void)
+TEST(largest_numbers)
 {
     kind = STILL;
     HEADER(p->n_theta = 1 << 20, SIZE, n_theta);
@@ -92,7 +92,7 @@ static void largest_numbers(void)
 }
 
 /* A node that calls no function may hold anything where others hold theirs. */
-static void what_a_step_does_not_read(void)
+TEST(what_a_step_does_not_read)
 {
     kind = EMPTY;
     pyspec_plan *p = good_plan();
@@ -104,11 +104,10 @@ static void what_a_step_does_not_read(void)
     n->n_params = INT32_MAX;
     CHECK_INT(pyspec_check(p, p->size, NULL, NULL), STATUS_OK);
     CHECK_INT(pyspec_work_size(p, &q), size);
-    free(p);
 }
 
 /* Rows are written in any order; each node may read what one before it has written, and no other. */
-static void rows_in_any_order(void)
+TEST(rows_in_any_order)
 {
     enum { N = 40 };
     for (int reads = 1; reads < N; reads++)
@@ -127,7 +126,6 @@ static void rows_in_any_order(void)
             const int is_late = behind && (reads + 7) % N > reads;
             CHECK_INT(pyspec_check(plan, plan->size, NULL, &fault), is_late ? STATUS_ROW : STATUS_OK);
             CHECK_INT(fault.node, is_late ? reads : -1);
-            free(plan);
         }
 }
 
@@ -137,7 +135,7 @@ static pyspec_plan *listed_plan(int64_t n_theta, int64_t n_listed)
     const int64_t n_words = 3 + (n_theta + 2) + 2 * n_theta + 1 + n_listed;
     const int64_t nodes = sizeof(pyspec_plan);
     const int64_t words = nodes + 2 * (int64_t)sizeof(pyspec_node), size = words + 8 * n_words;
-    pyspec_plan *p = calloc(1, (size_t)size);
+    pyspec_plan *p = zeros(size, 1);
     pyspec_node *n = (pyspec_node *)((char *)p + nodes);
     int64_t *w = (int64_t *)((char *)p + words), at = 3;
     *p = (pyspec_plan){.abi = PYSPEC_ABI, .size = size, .dimension = 2, .n_theta = n_theta};
@@ -172,7 +170,7 @@ static pyspec_plan *listed_plan(int64_t n_theta, int64_t n_listed)
 }
 
 /* Sizes that would be beyond an int64 are refused, where a plan of some megabytes asks for them. */
-static void counts_whose_products_overflow(void)
+TEST(counts_whose_products_overflow)
 {
     double x[1] = {0.0};
     pyspec_fault fault;
@@ -193,15 +191,14 @@ static void counts_whose_products_overflow(void)
         p->separable = many ? -1 : p->n_words - 9;
         CHECK_INT(pyspec_check(p, p->size, &q, &fault), many ? STATUS_OK : STATUS_SIZE);
         CHECK_INT(fault.field, many ? -1 : FIELD_pyspec_problem_n_x);
-        free(p);
     }
 }
 
 /* Three counts that a plan and a problem may have, and whose product no int64 holds. */
-static void derivatives_that_nobody_has_room_for(void)
+TEST(derivatives_that_nobody_has_room_for)
 {
     pyspec_plan *p = listed_plan(1 << 9, 1);
-    double *x = calloc(1, sizeof *x), theta[1 << 9] = {0.0}, out[8];
+    double *x = zeros(1, sizeof *x), theta[1 << 9] = {0.0}, out[8];
     const int64_t n = (int64_t)1 << 27;
     pyspec_problem q = {.x = x, .n_x = n, .n_rows = n, .row_end = n, .x_end = n, .chunk_rows = n};
     p->separable = -1;
@@ -210,19 +207,6 @@ static void derivatives_that_nobody_has_room_for(void)
     call.work = call.prepared = out; /* neither is touched */
     call.work_size = call.prepared_size = INT64_MAX;
     CHECK_INT(pyspec_jacobian(&call), STATUS_OUTPUT);
-    free(x);
-    free(p);
 }
 
-int main(void)
-{
-    RUN(what_a_step_does_not_read);
-    RUN(smallest_plans);
-    RUN(what_stands_still);
-    RUN(what_needs_the_whole_axis);
-    RUN(largest_numbers);
-    RUN(rows_in_any_order);
-    RUN(counts_whose_products_overflow);
-    RUN(derivatives_that_nobody_has_room_for);
-    return REPORT;
-}
+UNIT_MAIN

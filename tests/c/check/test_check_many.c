@@ -3,7 +3,6 @@
 #include "support/plans.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 enum { N_THETA = 400, N_BLOCK = 4000, N_READERS = 16000, N_ROWS = N_THETA + N_BLOCK };
@@ -39,9 +38,7 @@ static pyspec_plan *many_readers(void)
         .samples = N_THETA, .trace = -1, .depends = DEPENDS, .columns = COLUMNS, .separable = -1,
         .words = (int64_t)(sizeof head + (1 + N_READERS) * sizeof(pyspec_node)),
         .size = (int64_t)(sizeof head + (1 + N_READERS) * sizeof(pyspec_node) + N_WORDS * sizeof(int64_t))};
-    pyspec_plan *p = malloc((size_t)head.size);
-    if (!p)
-        abort();
+    pyspec_plan *p = exact(head.size, 1);
     *p = head;
     pyspec_node *nodes = (pyspec_node *)((char *)p + p->nodes);
     nodes[0] = (pyspec_node){.step = PYSPEC_STEP_PROFILE, .op = OP_pLinear, .flags = PYSPEC_FLAG_STORE,
@@ -56,7 +53,7 @@ static pyspec_plan *many_readers(void)
 }
 
 /* Used to look at each row of the block for each reader: 26 thousand million numbers, many seconds. */
-static void looks_at_a_block_once(void)
+TEST(looks_at_a_block_once)
 {
     pyspec_plan *p = many_readers();
     pyspec_fault fault;
@@ -67,11 +64,6 @@ static void looks_at_a_block_once(void)
     of_row[-1] = 0; /* two columns of one parameter */
     CHECK_INT(pyspec_check(p, p->size, NULL, &fault), STATUS_ROW);
     CHECK_INT(fault.node, -1);
-    free(p);
 }
 
-int main(void)
-{
-    RUN(looks_at_a_block_once);
-    return REPORT;
-}
+UNIT_MAIN

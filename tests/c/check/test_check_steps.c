@@ -35,7 +35,7 @@ static pyspec_plan *good_plan(void)
     return finish(&b);
 }
 
-static void accepts_a_good_plan(void)
+TEST(accepts_a_good_plan)
 {
     EXPECT((void)0, STATUS_OK, -1, -1);
     EXPECT(q = NULL, STATUS_OK, -1, -1);
@@ -44,7 +44,7 @@ static void accepts_a_good_plan(void)
     EXPECT((q->loss = PYSPEC_LOSS_POISSON, q->loss_scale = 2.5), STATUS_OK, -1, -1);
 }
 
-static void refuses_a_bad_header(void)
+TEST(refuses_a_bad_header)
 {
     HEADER(p->n_external = -1, SIZE, n_external);
     HEADER(p->n_external = INT64_MAX, SIZE, n_external);
@@ -68,7 +68,7 @@ static void refuses_a_bad_header(void)
     HEADER(p->trace = FIRST, ROW, trace); /* a block is no trace */
 }
 
-static void refuses_a_bad_convolution(void)
+TEST(refuses_a_bad_convolution)
 {
     NODE(CONVOLVE, op = -1, OP, op);
     NODE(CONVOLVE, op = N_OPS, OP, op);
@@ -90,7 +90,7 @@ static void refuses_a_bad_convolution(void)
            BASES, FIELD_pyspec_node_target); /* no convolution of a block, though resolved */
 }
 
-static void refuses_bad_auxiliary_points(void)
+TEST(refuses_bad_auxiliary_points)
 {
     NODE(PROFILE, op = OP_expFun, OP, op);
     NODE(PROFILE, op = OP_boxCONV, OP, op);
@@ -122,7 +122,7 @@ static void refuses_bad_auxiliary_points(void)
     WORD(GAUSS, params + 1, 7, ROW, params);
 }
 
-static void refuses_a_bad_external_component(void)
+TEST(refuses_a_bad_external_component)
 {
     NODE(EXTERNAL, source = -1, SLOT, source);
     NODE(EXTERNAL, source = 1, SLOT, source);
@@ -133,7 +133,7 @@ static void refuses_a_bad_external_component(void)
     EXPECT(p->n_spectra = 0, STATUS_SLOT, EXTERNAL, FIELD_pyspec_node_source);
 }
 
-static void refuses_a_bad_problem(void)
+TEST(refuses_a_bad_problem)
 {
     PROBLEM(q->time = NULL, NULL_POINTER, time); /* the convolution reads it */
     PROBLEM(q->aux = NULL, NULL_POINTER, aux);
@@ -156,7 +156,7 @@ static void refuses_a_bad_problem(void)
 
 /* A node runs no earlier than what it reads, and whatever a whole axis has in common is there before
  * the first row. */
-static void refuses_a_bad_stage(void)
+TEST(refuses_a_bad_stage)
 {
     const int row = PYSPEC_STAGE_ROW, axis = PYSPEC_STAGE_AXIS;
     NODE(LAW, stage = PYSPEC_STAGE_PROBLEM, STAGE, stage);
@@ -177,7 +177,7 @@ static void refuses_a_bad_stage(void)
 }
 
 /* Data of some rows: the window lies within, and a convolution needs all external rows. */
-static void refuses_a_bad_chunk(void)
+TEST(refuses_a_bad_chunk)
 {
     EXPECT((q->first_row = 1, q->chunk_rows = 3, q->row_begin = 1, q->row_end = 4), STATUS_OK, -1,
            -1);
@@ -193,15 +193,4 @@ static void refuses_a_bad_chunk(void)
     EXPECT(n[BASE].source = 4, STATUS_OK, -1, -1);
 }
 
-int main(void)
-{
-    RUN(refuses_a_bad_stage);
-    RUN(refuses_a_bad_chunk);
-    RUN(accepts_a_good_plan);
-    RUN(refuses_a_bad_header);
-    RUN(refuses_a_bad_convolution);
-    RUN(refuses_bad_auxiliary_points);
-    RUN(refuses_a_bad_external_component);
-    RUN(refuses_a_bad_problem);
-    return REPORT;
-}
+UNIT_MAIN

@@ -12,7 +12,7 @@ static op_row row_of(int kind, const char *params, const char *linear, const cha
 }
 
 /* "y0=0" may be left out; the = of a bound is none of these. */
-static void parameters_are_counted(void)
+TEST(parameters_are_counted)
 {
     const struct {
         const char *params;
@@ -33,7 +33,7 @@ static void parameters_are_counted(void)
 
 /* A node may leave out what laws and instruments add to a value, and nothing else: components and
  * convolutions read all their parameters. A row of an instrument (IRF) stands in no plan. */
-static void laws_alone_leave_parameters_out(void)
+TEST(laws_alone_leave_parameters_out)
 {
     int n_laws = 0;
     for (int op = 0; op < N_OPS; op++) {
@@ -50,7 +50,7 @@ static void laws_alone_leave_parameters_out(void)
 }
 
 /* The height is the first parameter, and the only one in which the value is linear. */
-static void a_height_is_all_that_is_linear(void)
+TEST(a_height_is_all_that_is_linear)
 {
     const struct {
         int kind;
@@ -68,7 +68,7 @@ static void a_height_is_all_that_is_linear(void)
 }
 
 /* Linear is what does not name the spectrum among what its own slope depends on. */
-static void what_reads_a_spectrum_may_be_linear_in_it(void)
+TEST(what_reads_a_spectrum_may_be_linear_in_it)
 {
     const struct {
         const char *reads;
@@ -87,11 +87,4 @@ static void what_reads_a_spectrum_may_be_linear_in_it(void)
     }
 }
 
-int main(void)
-{
-    RUN(parameters_are_counted);
-    RUN(laws_alone_leave_parameters_out);
-    RUN(a_height_is_all_that_is_linear);
-    RUN(what_reads_a_spectrum_may_be_linear_in_it);
-    return REPORT;
-}
+UNIT_MAIN

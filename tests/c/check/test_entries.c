@@ -4,7 +4,6 @@
 #include "support/unit.h"
 
 #include <fenv.h>
-#include <stdlib.h>
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
@@ -23,15 +22,13 @@ static pyspec_plan *gauss_plan(void)
 typedef int entry(const pyspec_call *call);
 static entry *const entries[] = {pyspec_evaluate, pyspec_residual, pyspec_traces};
 
-static void refuse_what_is_missing_or_too_small(void)
+TEST(refuse_what_is_missing_or_too_small)
 {
     pyspec_plan *plan = gauss_plan();
     grid g;
     make_grid(&g, plan, 4, 10);
     double data[40] = {0}, out[40];
-    g.problem.data = data;
-    g.problem.data_row = 80;
-    g.problem.data_x = 8;
+    set_data(&g.problem, data);
     const pyspec_call made = make_call(plan, &g.problem, theta, 0);
     for (int k = 0; k < 3; k++) {
         int64_t n_out = k == RUN_TRACES ? 12 : 40;
@@ -82,13 +79,10 @@ static void refuse_what_is_missing_or_too_small(void)
     CHECK_INT(pyspec_prepared_size(NULL, &g.problem, 0), 0);
     CHECK_INT(pyspec_prepared_size(plan, NULL, 0), 0);
     CHECK_INT(pyspec_prepared_size(plan, &g.problem, PYSPEC_PREPARE_SLOPES), 0); /* no `depends` */
-    free_call(&made);
-    free_grid(&g);
-    free(plan);
 }
 
 /* Derivatives need to know what they depend on. */
-static void derivatives_refuse_what_is_missing(void)
+TEST(derivatives_refuse_what_is_missing)
 {
     pyspec_plan *plan = gauss_plan();
     grid g;
@@ -104,18 +98,15 @@ static void derivatives_refuse_what_is_missing(void)
     call.out = out;
     call.n_out = 3 * 40;
     CHECK_INT(pyspec_jacobian(&call), STATUS_OFFSET);
-    free_call(&call);
     call.problem = NULL;
     CHECK_INT(pyspec_jacobian(&call), STATUS_NULL_POINTER);
     CHECK_INT(pyspec_prepare(&call, 0), STATUS_NULL_POINTER);
     call = (pyspec_call){.problem = &g.problem};
     CHECK_INT(pyspec_jacobian(&call), STATUS_NULL_POINTER);
     CHECK_INT(pyspec_prepare(&call, 0), STATUS_NULL_POINTER);
-    free_grid(&g);
-    free(plan);
 }
 
-static void a_function_refuses_bad_arguments(void)
+TEST(a_function_refuses_bad_arguments)
 {
     const double x[] = {0.0, 1.0}, params[] = {1.0, 0.0, 1.0};
     double value[2];
@@ -140,7 +131,7 @@ static void a_function_refuses_bad_arguments(void)
 }
 
 /* a ** b where a is 0: the derivative from the right, 0 where that is infinite. */
-static void powers_of_zero_have_slopes(void)
+TEST(powers_of_zero_have_slopes)
 {
     const double cases[][5] = {/* a, b, a ** b, by a, by b */
                                {0.0, 1.0, 0.0, 1.0, 0.0},
@@ -165,14 +156,10 @@ static void powers_of_zero_have_slopes(void)
         CHECK_INT(status, STATUS_OK);
         CHECK(close_to(value, cases[k] + 2, 1, 1e-15));
         CHECK(close_to(slopes, cases[k] + 3, 2, 1e-15));
-        free(value);
-        free(slopes);
     }
-    free_grid(&g);
-    free(plan);
 }
 
-static void describes_itself(void)
+TEST(describes_itself)
 {
     CHECK_INT(pyspec_abi(), PYSPEC_ABI);
     CHECK_INT(strlen(pyspec_fingerprint()), 64);
@@ -180,16 +167,14 @@ static void describes_itself(void)
 }
 
 /* Rounding direction, flush-to-zero and denormals-are-zero survive every call. */
-static void leaves_the_floating_point_environment(void)
+TEST(leaves_the_floating_point_environment)
 {
     pyspec_plan *plan = gauss_plan();
     const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_TOWARDZERO};
     double data[40 * 60] = {0};
     grid g;
     make_grid(&g, plan, 40, 60);
-    g.problem.data = data;
-    g.problem.data_row = 60 * 8;
-    g.problem.data_x = 8;
+    set_data(&g.problem, data);
     for (int k = 0; k < 9; k++) {
         int status;
         fesetround(modes[k / 3]);
@@ -197,7 +182,7 @@ static void leaves_the_floating_point_environment(void)
         unsigned before = _mm_getcsr() & ~(unsigned)_MM_EXCEPT_MASK;
 #endif
         CHECK_INT(pyspec_check(plan, plan->size, &g.problem, NULL), STATUS_OK);
-        free(run_entry(k % 3, plan, &g.problem, theta, &status));
+        run_entry(k % 3, plan, &g.problem, theta, &status);
         CHECK_INT(fegetround(), modes[k / 3]);
 #if defined(__SSE2__)
         CHECK_INT(_mm_getcsr() & ~(unsigned)_MM_EXCEPT_MASK, before);
@@ -206,17 +191,6 @@ static void leaves_the_floating_point_environment(void)
     fesetround(FE_TONEAREST);
     volatile double tiny = 5e-324;
     CHECK(tiny * 1.0 != 0.0);
-    free_grid(&g);
-    free(plan);
 }
 
-int main(void)
-{
-    RUN(refuse_what_is_missing_or_too_small);
-    RUN(derivatives_refuse_what_is_missing);
-    RUN(a_function_refuses_bad_arguments);
-    RUN(powers_of_zero_have_slopes);
-    RUN(describes_itself);
-    RUN(leaves_the_floating_point_environment);
-    return REPORT;
-}
+UNIT_MAIN

@@ -36,7 +36,7 @@ static void descend(int64_t n, const double *r, const double *b, const double *o
 
 /* What is on is the optimum of Karush, Kuhn and Tucker: bounded amplitudes are positive, and where
  * one is off the square would rise with it. Columns that are much alike leave the set again. */
-static void active_sets_are_optimal(void)
+TEST(active_sets_are_optimal)
 {
     enum { N = 4 };
     for (int64_t k = 0; k < 60; k++) {
@@ -67,7 +67,7 @@ static void active_sets_are_optimal(void)
 }
 
 /* The steepest column is chosen first, and turns negative once both others are there. */
-static void a_column_that_turns_negative_leaves(void)
+TEST(a_column_that_turns_negative_leaves)
 {
     const double third = 1.0 / sqrt(3.0), r[9] = {1.0, 0.0, third, 0.0, 1.0, third, 0.0, 0.0, third};
     const uint8_t bounded[3] = {1, 1, 1}, is_free[3] = {1, 1, 0};
@@ -110,7 +110,7 @@ static void solve_on(int64_t n, const double *r, const double *b, const double *
 
 /* Columns that are much alike, of which several turn negative at once: those that are left in the end
  * are positive, and the square would rise with any of the others. */
-static void several_columns_leave_at_once(void)
+TEST(several_columns_leave_at_once)
 {
     enum { N = 6 };
     const uint8_t bounded[N] = {1, 1, 1, 1, 1, 1};
@@ -141,7 +141,7 @@ static void several_columns_leave_at_once(void)
 
 /* Columns that differ by little more than rounding: some are found to be steep and get nothing, and come
  * and go. It comes to an end all the same; what was off stays off, and what may be negative stays on. */
-static void columns_that_come_and_go_come_to_an_end(void)
+TEST(columns_that_come_and_go_come_to_an_end)
 {
     enum { N = 7 };
     for (int64_t turn = 0; turn < 4000; turn++) {
@@ -164,11 +164,4 @@ static void columns_that_come_and_go_come_to_an_end(void)
     }
 }
 
-int main(void)
-{
-    RUN(active_sets_are_optimal);
-    RUN(a_column_that_turns_negative_leaves);
-    RUN(several_columns_leave_at_once);
-    RUN(columns_that_come_and_go_come_to_an_end);
-    return REPORT;
-}
+UNIT_MAIN

@@ -4,8 +4,6 @@
 #include "support/plans.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
-
 enum { GROUPS = 11, POINTS = 37, BASIS = 3, SLOPES = 4, THETA = 2, TILES = 2 };
 
 /* One problem with all its memory. */
@@ -30,7 +28,7 @@ static double number(int64_t k)
 static world *make_world(int shared, int weighted)
 {
     static const int64_t of_basis[SLOPES] = {0, 1, 2, -1}, by[SLOPES] = {0, 0, 1, 1};
-    world *w = calloc(1, sizeof *w);
+    world *w = zeros(1, sizeof *w);
     memcpy(w->slope_basis, of_basis, sizeof of_basis);
     memcpy(w->entry_theta, by, sizeof by);
     for (int64_t s = 0; s < SLOPES; s++) {
@@ -68,15 +66,9 @@ static world *make_world(int shared, int weighted)
     w->q.determined = &w->determined[0][0];
     w->q.triangle = w->triangle;
     w->q.work_size = pyspec_project_size(&w->q);
-    w->work = malloc((size_t)w->q.work_size);
+    w->work = exact(w->q.work_size, 1);
     w->q.work = w->work;
     return w;
-}
-
-static void free_world(world *w)
-{
-    free(w->work);
-    free(w);
 }
 
 static void ask_for_rows(world *w)
@@ -106,7 +98,7 @@ static void check_normal_equations(const world *w)
         }
 }
 
-static void amplitudes_are_those_of_least_squares(void)
+TEST_ALL(amplitudes_are_those_of_least_squares)
 {
     for (int kind = 0; kind < 4; kind++) {
         world *w = make_world(kind & 1, kind & 2);
@@ -122,12 +114,11 @@ static void amplitudes_are_those_of_least_squares(void)
         for (int64_t g = 0; g < GROUPS; g++)
             for (int64_t i = 0; i < POINTS; i++)
                 CHECK(fabs(w->residual[g / L][i][g % L] - residual_at(w, g, i)) < 1e-12);
-        free_world(w);
     }
 }
 
 /* One loop for groups that share basis functions, another for each on its own: the same sums. */
-static void both_ways_give_the_same_sums(void)
+TEST_ALL(both_ways_give_the_same_sums)
 {
     double sums[6];
     world *w = make_world(1, 0);
@@ -137,12 +128,11 @@ static void both_ways_give_the_same_sums(void)
     CHECK_INT(pyspec_project(&w->q), STATUS_OK);
     for (int k = 0; k < 6; k++)
         CHECK(fabs(w->triangle[k] - sums[k]) < 1e-11 * fabs(sums[5]));
-    free_world(w);
 }
 
 /* Each of these alone takes the loop for groups on their own, and says what the problem said before:
  * arrays that are the same for all groups, no bounds, derivatives written out. */
-static void what_is_said_twice_changes_no_sums(void)
+TEST_ALL(what_is_said_twice_changes_no_sums)
 {
     for (int full = 0; full < 2; full++)
         for (int what = 0; what < 7; what++) {
@@ -162,7 +152,6 @@ static void what_is_said_twice_changes_no_sums(void)
             check_normal_equations(w);
             for (int k = 0; k < 6; k++)
                 CHECK(fabs(w->triangle[k] - sums[k]) < 1e-11 * fabs(sums[5]));
-            free_world(w);
         }
 }
 
@@ -174,7 +163,7 @@ static double *target_of(world *w, int64_t s)
 
 /* Derivatives of the residual by differences: basis functions moved along their slopes. Another
  * way to move them: one slope by both parameters of theta, and one by none. */
-static void slopes_are_those_of_the_projected_residual(void)
+TEST_ALL(slopes_are_those_of_the_projected_residual)
 {
     static const int64_t twice[SLOPES] = {0, 0, 1, 3}, by[SLOPES] = {0, 1, 1, 1};
     for (int kind = 0; kind < 4; kind++) {
@@ -209,12 +198,10 @@ static void slopes_are_those_of_the_projected_residual(void)
                     CHECK(fabs(w->jacobian[p][g / L][i][g % L] - slope) < 1e-6);
                 }
         }
-        free_world(w);
-        free_world(up);
     }
 }
 
-static void amplitudes_are_held_at_zero(void)
+TEST_ALL(amplitudes_are_held_at_zero)
 {
     world *w = make_world(1, 0);
     memset(w->allowed, 1, sizeof w->allowed);
@@ -236,12 +223,11 @@ static void amplitudes_are_held_at_zero(void)
             held += !w->determined[g][k];
         }
     CHECK(held > 1 && held < 2 * GROUPS);
-    free_world(w);
 }
 
 /* A neighbour whose amplitude is held at zero changes nothing of the other groups: neither an amplitude's
  * bits, nor whether it is determined where there is nothing to fit. */
-static void neighbours_that_are_held_change_no_group(void)
+TEST_ALL(neighbours_that_are_held_change_no_group)
 {
     world *w = make_world(1, 0);
     double amplitudes[2][BASIS];
@@ -271,10 +257,9 @@ static void neighbours_that_are_held_change_no_group(void)
         memcpy(amplitudes, w->amplitudes[1], sizeof amplitudes);
         memcpy(determined, w->determined[1], sizeof determined);
     }
-    free_world(w);
 }
 
-static void combinations_are_switched_off_and_nan_is_not_hidden(void)
+TEST_ALL(combinations_are_switched_off_and_nan_is_not_hidden)
 {
     world *w = make_world(0, 0);
     for (int64_t i = 0; i < POINTS; i++) {
@@ -289,11 +274,10 @@ static void combinations_are_switched_off_and_nan_is_not_hidden(void)
     w->basis[0][7][3] = NAN;
     CHECK_INT(pyspec_project(&w->q), STATUS_OK);
     CHECK(isnan(w->triangle[5]));
-    free_world(w);
 }
 
 /* The same where one basis function serves all groups, and nothing stands beside them. */
-static void combinations_are_switched_off_for_all_groups(void)
+TEST_ALL(combinations_are_switched_off_for_all_groups)
 {
     world *w = make_world(1, 0);
     w->q.offset = NULL;
@@ -308,11 +292,10 @@ static void combinations_are_switched_off_for_all_groups(void)
     ask_for_rows(w);
     CHECK_INT(pyspec_project(&w->q), STATUS_OK);
     check_normal_equations(w);
-    free_world(w);
 }
 
 /* And where bounds take away one of the others: nothing that is 0 would lower the square. */
-static void combinations_take_part_where_bounds_take_others_away(void)
+TEST_ALL(combinations_take_part_where_bounds_take_others_away)
 {
     world *w = make_world(1, 0);
     memset(w->bounded, 1, sizeof w->bounded);
@@ -336,7 +319,6 @@ static void combinations_take_part_where_bounds_take_others_away(void)
             }
     }
     CHECK(taking_part > 0 && taking_part % 2 == 0);
-    free_world(w);
 }
 
 #define REFUSED(status, field, ...)                                                                \
@@ -347,7 +329,7 @@ static void combinations_take_part_where_bounds_take_others_away(void)
         w->q = good;                                                                               \
     } while (0)
 
-static void what_is_refused(void)
+TEST(what_is_refused)
 {
     world *w = make_world(0, 0);
     CHECK_INT(pyspec_project(NULL), STATUS_NULL_POINTER);
@@ -386,11 +368,10 @@ static void what_is_refused(void)
     REFUSED(STATUS_OFFSET, entry_slope, (const int64_t[]){0, -1, 2, 3});
     REFUSED(STATUS_OFFSET, entry_theta, (const int64_t[]){0, THETA, 0, 0});
     REFUSED(STATUS_OFFSET, entry_theta, (const int64_t[]){0, -1, 0, 0});
-    free_world(w);
 }
 
 /* Amplitudes alone, of functions that nothing moves. */
-static void nothing_has_to_move(void)
+TEST_ALL(nothing_has_to_move)
 {
     world *w = make_world(0, 0);
     w->q.n_slopes = w->q.n_entries = w->q.n_theta = 0;
@@ -399,11 +380,10 @@ static void nothing_has_to_move(void)
     w->q.factors = NULL;
     CHECK_INT(pyspec_project(&w->q), STATUS_OK);
     check_normal_equations(w);
-    free_world(w);
 }
 
 /* The product of the transpose of a factor with it, beside the Gram matrix. */
-static void the_factor_is_that_of_the_gram_matrix(void)
+TEST_ALL(the_factor_is_that_of_the_gram_matrix)
 {
     enum { ORDER = THETA + 1 };
     for (int shared = 0; shared < 2; shared++) {
@@ -420,12 +400,11 @@ static void the_factor_is_that_of_the_gram_matrix(void)
                     sum += w->triangle[triangle_at(ORDER, i, j)] * w->triangle[triangle_at(ORDER, i, k)];
                 CHECK(fabs(sum - gram[triangle_at(ORDER, j, k)]) < 1e-11 * (1.0 + fabs(sum)));
             }
-        free_world(w);
     }
 }
 
 /* Half of an offset twice is the offset. */
-static void offsets_add_up(void)
+TEST_ALL(offsets_add_up)
 {
     static double halves[2][GROUPS][POINTS];
     for (int shared = 0; shared < 2; shared++) {
@@ -442,12 +421,11 @@ static void offsets_add_up(void)
         CHECK(fabs(w->triangle[0] - whole) < 1e-11 * whole && fabs(w->triangle[5] - square) < 1e-11 * square);
         w->q.n_offsets = -1;
         CHECK_INT(pyspec_project(&w->q), STATUS_SIZE);
-        free_world(w);
     }
 }
 
 /* A part with free amplitudes has the sums of the projection, in its places among those of a fit. */
-static void a_part_has_the_sums_of_its_projection(void)
+TEST_ALL(a_part_has_the_sums_of_its_projection)
 {
     world *w = make_world(0, 1);
     double nodes[6], scratch[12], own[THETA], triangle[10];
@@ -477,24 +455,6 @@ static void a_part_has_the_sums_of_its_projection(void)
     const pyspec_part none = {.theta = own};
     part.bases = &none;
     CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_GRAM, 4, NULL, triangle), STATUS_NULL_POINTER);
-    free_world(w);
 }
 
-int main(void)
-{
-    RUN_ALL(amplitudes_are_those_of_least_squares);
-    RUN_ALL(both_ways_give_the_same_sums);
-    RUN_ALL(what_is_said_twice_changes_no_sums);
-    RUN_ALL(slopes_are_those_of_the_projected_residual);
-    RUN_ALL(amplitudes_are_held_at_zero);
-    RUN_ALL(neighbours_that_are_held_change_no_group);
-    RUN_ALL(combinations_are_switched_off_and_nan_is_not_hidden);
-    RUN_ALL(combinations_are_switched_off_for_all_groups);
-    RUN_ALL(combinations_take_part_where_bounds_take_others_away);
-    RUN_ALL(nothing_has_to_move);
-    RUN_ALL(the_factor_is_that_of_the_gram_matrix);
-    RUN_ALL(offsets_add_up);
-    RUN_ALL(a_part_has_the_sums_of_its_projection);
-    RUN(what_is_refused);
-    return REPORT;
-}
+UNIT_MAIN

@@ -41,7 +41,7 @@ static double model_of(int64_t g, int64_t i)
     return 2.0 * (amplitudes[g][0] * basis[0][i] + amplitudes[g][1] * basis[1][i]);
 }
 
-static void the_score_has_no_part_along_a_basis_function(void)
+TEST_ALL(the_score_has_no_part_along_a_basis_function)
 {
     const pyspec_linear q = make_counts(0.0);
     CHECK_INT(pyspec_project(&q), STATUS_OK);
@@ -63,7 +63,7 @@ static void the_score_has_no_part_along_a_basis_function(void)
 }
 
 /* chi^2 changes by -2 J'r, and where J is that of the deviances so do these. */
-static void derivatives_are_those_of_the_deviance(void)
+TEST_ALL(derivatives_are_those_of_the_deviance)
 {
     const double step = 1e-5;
     double chisqr[2], ends[2][TILES][POINTS][L];
@@ -112,7 +112,7 @@ static double chisqr_of(const double *columns, int64_t n_basis, const double *co
 
 /* Functions that differ by 1e-10 are two or one by the weights of a step. The step after the second was left out led
  * uphill, to a chi^2 of 329, and was the last. */
-static void a_function_more_makes_no_fit_worse(void)
+TEST_ALL(a_function_more_makes_no_fit_worse)
 {
     static const double columns[8] = {
         -0x1.78473d402c9aep+4, -0x1.59c622260235p+4,  -0x1.3bb45ed6434dap+4, -0x1.2322ee6163d3p+4,
@@ -126,7 +126,7 @@ static void a_function_more_makes_no_fit_worse(void)
 }
 
 /* Points with next to no counts had no weight in the steps: the function was taken for one without length. */
-static void counts_next_to_zero_are_like_zero(void)
+TEST_ALL(counts_next_to_zero_are_like_zero)
 {
     static const double ones[4] = {1.0, 1.0, 1.0, 1.0}, zeros[4] = {0.0}, tiny[4] = {5e-324, 5e-324, 5e-324, 5e-324};
     const double expected = chisqr_of(ones, 1, zeros, ones, PYSPEC_FORM_GRAM), amplitude = amplitudes[0][0];
@@ -135,7 +135,7 @@ static void counts_next_to_zero_are_like_zero(void)
 }
 
 /* A negative count that is left out made every derivative NaN. */
-static void a_point_left_out_may_hold_any_number(void)
+TEST_ALL(a_point_left_out_may_hold_any_number)
 {
     double expected[3];
     for (int k = 0; k < 2; k++) {
@@ -152,7 +152,7 @@ static void a_point_left_out_may_hold_any_number(void)
 }
 
 /* The inverse of B'B times B'B is 1, and times B'G it says how amplitudes fall as theta rises. */
-static void amplitudes_follow_theta(void)
+TEST_ALL(amplitudes_follow_theta)
 {
     static double inverse[GROUPS][BASIS][BASIS], follow[GROUPS][BASIS][1];
     pyspec_linear q = make_counts(0.0);
@@ -176,13 +176,4 @@ static void amplitudes_follow_theta(void)
             }
 }
 
-int main(void)
-{
-    RUN_ALL(the_score_has_no_part_along_a_basis_function);
-    RUN_ALL(derivatives_are_those_of_the_deviance);
-    RUN_ALL(a_function_more_makes_no_fit_worse);
-    RUN_ALL(counts_next_to_zero_are_like_zero);
-    RUN_ALL(a_point_left_out_may_hold_any_number);
-    RUN_ALL(amplitudes_follow_theta);
-    return REPORT;
-}
+UNIT_MAIN

@@ -15,32 +15,31 @@ static void test_random_programs(int64_t count)
 {
     int64_t n_accepted = 0;
     for (int64_t i = 0; i < count; i++) {
-        int64_t *program = calloc(ROOM, sizeof *program), at = -1;
+        int64_t *program = zeros(ROOM, sizeof *program), at = -1;
         const int64_t n = random_formula(&state, program, N_PARAMS, (int)below(&state, 4), 0);
         const int mutated = below(&state, 2) == 0;
         CHECK(n <= ROOM);
         CHECK(pyspec_formula_is_sound(program, n, N_PARAMS, &at));
         for (int64_t k = mutated ? 1 + below(&state, 3) : 0; k > 0; k--)
             mutate_formula(&state, program, n);
-        int64_t *exact = malloc((size_t)n * sizeof *exact);
-        memcpy(exact, program, (size_t)n * sizeof *exact);
-        if (pyspec_formula_is_sound(exact, n, N_PARAMS, &at)) {
+        int64_t *own = exact(n, sizeof *own);
+        memcpy(own, program, (size_t)n * sizeof *own);
+        if (pyspec_formula_is_sound(own, n, N_PARAMS, &at)) {
             n_accepted++;
             int64_t isa = below(&state, N_ISA);
             isa = pyspec_isa_supported(isa) ? isa : PYSPEC_ISA_BASELINE;
-            const int same = run_formula(&state, exact, pyspec_formula_kernels[isa]);
+            const int same = run_formula(&state, own, pyspec_formula_kernels[isa]);
             CHECK(same || mutated);
         } else {
             CHECK(at >= -1 && at < n);
         }
-        free(exact);
-        free(program);
+        free_owned(0);
     }
     CHECK(n_accepted * 2 > count);
 }
 
 /* Each of these makes a sound program unsound, and the word is named. */
-static void test_refusals(void)
+TEST(test_refusals)
 {
     int64_t program[ROOM], copy[ROOM], at;
     const int64_t n = random_formula(&state, program, N_PARAMS, 2, 0);
@@ -96,7 +95,7 @@ static int64_t copies(int64_t *program, int64_t n_params, int64_t n_rows, int64_
 }
 
 /* Each count alone may be too large, and all together: the machine has one set of registers. */
-static void test_too_many_registers(void)
+TEST(test_too_many_registers)
 {
     enum { MOST = FORMULA_HEAD + (MAX_PARAMS + 2) * FORMULA_WORDS };
     const struct {
@@ -122,7 +121,7 @@ static void test_too_many_registers(void)
 }
 
 /* Outputs are registers too: what was written there may be read, the value and the partials alike. */
-static void test_outputs_are_read(void)
+TEST(test_outputs_are_read)
 {
     int64_t program[ROOM], at;
     const int64_t n = copies(program, 2, 2, 1), first = FORMULA_HEAD;
@@ -148,7 +147,7 @@ static void test_outputs_are_read(void)
 }
 
 /* Rows of parameters in one call have the bits of a call each; all memory is of the size asked for. */
-static void test_calls(void)
+TEST(test_calls)
 {
     enum { ROWS = L + 3, POINTS = 2 * L + 5, SIZE = ROWS * POINTS };
     for (int round = 0; round < 300; round++) {
@@ -157,7 +156,7 @@ static void test_calls(void)
         double inputs[3 * POINTS];
         const int64_t size = pyspec_formula_size(program, n);
         CHECK_INT(size, formula_registers(program) * (int64_t)sizeof(double));
-        double *registers = malloc((size_t)size), x[POINTS], params[N_PARAMS * ROWS], one[N_PARAMS];
+        double *registers = exact(size, 1), x[POINTS], params[N_PARAMS * ROWS], one[N_PARAMS];
         double all[1 + N_PARAMS][SIZE], row[1 + N_PARAMS][POINTS], alone[SIZE];
         double *const all_to[N_PARAMS] = {all[1], NULL, all[3]};
         double *const row_to[N_PARAMS] = {row[1], NULL, row[3]};
@@ -179,13 +178,12 @@ static void test_calls(void)
                     CHECK(k == 2 || all_same(&all[k][r * POINTS + i], &row[k][i], 1));
         }
         CHECK(all_same(alone, all[0], SIZE));
-        free(registers);
     }
 }
 
 /* 2 * first input + second input, over a block with padding; the value of another abscissa changes none
  * of it, and without inputs such a program is refused. */
-static void test_inputs(void)
+TEST(test_inputs)
 {
     enum { POINTS = 2 * L + 3 };
     const formula f = {.n_words = FORMULA_HEAD + 1 + 2 * FORMULA_WORDS, .n_constants = 1, .n_rows = 1,
@@ -201,8 +199,8 @@ static void test_inputs(void)
     CHECK(!pyspec_formula_is_sound(program, f.n_words, 0, &at));
     CHECK_INT(at, FORMULA_HEAD + 1);
     program[FORMULA_HEAD + 2] = 4;
-    double *inputs = malloc(2 * POINTS * sizeof *inputs), x[POINTS] = {0}, value[POINTS], none[1];
-    double *registers = malloc((size_t)pyspec_formula_size(program, f.n_words));
+    double *inputs = exact(2 * POINTS, sizeof *inputs), x[POINTS] = {0}, value[POINTS], none[1];
+    double *registers = exact(pyspec_formula_size(program, f.n_words), 1);
     for (int i = 0; i < 2 * POINTS; i++)
         inputs[i] = random_number(&state);
     for (int64_t isa = 0; isa < N_ISA; isa++) {
@@ -217,16 +215,14 @@ static void test_inputs(void)
     }
     CHECK_INT(pyspec_formula(program, f.n_words, 0, 1, POINTS, x, none, NULL, registers, value, NULL),
               STATUS_NULL_POINTER);
-    free(inputs);
-    free(registers);
 }
 
-static void test_calls_that_are_refused(void)
+TEST(test_calls_that_are_refused)
 {
     int64_t program[ROOM];
     const int64_t n = random_formula(&state, program, N_PARAMS, 0, 0);
     const double x[2] = {0.0, 1.0}, params[N_PARAMS] = {1.0, 2.0, 3.0};
-    double *registers = malloc((size_t)pyspec_formula_size(program, n)), value[2];
+    double *registers = exact(pyspec_formula_size(program, n), 1), value[2];
     CHECK_INT(pyspec_formula(program, n, 0, 1, 2, x, params, NULL, registers, value, NULL), STATUS_OK);
     CHECK_INT(pyspec_formula(NULL, n, 0, 1, 2, x, params, NULL, registers, value, NULL), STATUS_NULL_POINTER);
     CHECK_INT(pyspec_formula(program, n, 0, 1, 2, NULL, params, NULL, registers, value, NULL),
@@ -242,19 +238,11 @@ static void test_calls_that_are_refused(void)
     CHECK_INT(pyspec_formula_size(NULL, n), -1);
     CHECK_INT(pyspec_formula_size(program, FORMULA_HEAD - 1), -1);
     CHECK_INT(pyspec_formula_size(program, n - 1), -1);
-    free(registers);
 }
 
 int main(int argc, char **argv)
 {
     unit_test = "random programs";
-    test_random_programs(argc > 1 ? atol(argv[1]) : 20000);
-    for (int k = 0; k < 50; k++)
-        RUN(test_refusals);
-    RUN(test_too_many_registers);
-    RUN(test_outputs_are_read);
-    RUN(test_calls);
-    RUN(test_inputs);
-    RUN(test_calls_that_are_refused);
-    return REPORT;
+    test_random_programs(argc > 1 ? atol(argv[1]) : 6000);
+    return run_cases();
 }

@@ -46,7 +46,7 @@ static const int64_t gauss[][FORMULA_WORDS] = {
     {FORMULA_CHAIN3, BY_B, VALUE, U, CONSTANT, 0},
 };
 
-static void test_what_is_passed(void)
+TEST(test_what_is_passed)
 {
     int64_t program[ROOM], copy[ROOM], at;
     const int64_t n = write_program(program, gauss, 5, 7, 2.0), code = FORMULA_HEAD + 1;
@@ -77,7 +77,7 @@ static void test_what_is_passed(void)
 }
 
 /* Nothing comes from what is computed once for a row. */
-static void test_what_a_row_leaves(void)
+TEST(test_what_a_row_leaves)
 {
     enum { ROW, FIRST = ROW + 1, VALUE_AT };
     const formula f = {.n_words = FORMULA_HEAD + 1 + 2 * FORMULA_WORDS,
@@ -107,11 +107,10 @@ typedef struct call {
 
 static call start_call(const int64_t *program, int64_t n, double a, double b)
 {
-    call c = {.memory = malloc((size_t)formula_registers(program) * sizeof(double))};
-    const size_t size = (size_t)(n * L) * sizeof(double);
-    c.value = malloc(size);
+    call c = {.memory = exact(formula_registers(program), sizeof(double))};
+    c.value = exact(n * L, sizeof(double));
     for (int k = 0; k < N_PARAMS; k++)
-        c.by[k] = malloc(size);
+        c.by[k] = exact(n * L, sizeof(double));
     for (int l = 0; l < L; l++) {
         c.params[l] = a;
         c.params[L + l] = b + 0.1 * l;
@@ -129,16 +128,8 @@ static void run_call(call *c, int64_t isa, int again)
     pyspec_formula_kernels[isa](&c->block, c->params, c->value, c->by);
 }
 
-static void end_call(call *c)
-{
-    free(c->memory);
-    free(c->value);
-    for (int k = 0; k < N_PARAMS; k++)
-        free(c->by[k]);
-}
-
 /* Whatever part of a block is a tile: the same bits, near those of the C library. */
-static void test_lengths(void)
+TEST(test_lengths)
 {
     int64_t program[ROOM];
     write_program(program, gauss, 5, 7, 2.0);
@@ -153,7 +144,6 @@ static void test_lengths(void)
             CHECK(all_same(part.value, whole.value, n * L));
             for (int k = 0; k < N_PARAMS; k++)
                 CHECK(all_same(part.by[k], whole.by[k], n * L));
-            end_call(&part);
         }
         for (int64_t i = 0; i < BLOCK * L; i++) {
             const double u = whole.x[i / L] - whole.params[L + i % L], e = exp(-u * u);
@@ -161,14 +151,13 @@ static void test_lengths(void)
             CHECK(fabs(whole.by[0][i] - e) < 1e-15);
             CHECK(fabs(whole.by[1][i] - 6.0 * u * e) < 1e-14);
         }
-        end_call(&whole);
     }
 }
 
 /* The slopes are A / (x - 1/4) times B, and the same plus A. B is 0 in lane 0, where the other factor may be
  * infinite or NaN: there CHAIN is 0, and no other lane knows. That an operation was invalid is the
  * caller's note, and stays. */
-static void test_zero_and_infinity(void)
+TEST(test_zero_and_infinity)
 {
     static const int64_t code[][FORMULA_WORDS] = {
         {FORMULA_COPY, VALUE, AXIS, 0, 0, 0},
@@ -201,12 +190,11 @@ static void test_zero_and_infinity(void)
             c.params[0] = (double)NAN;
             run_call(&c, isa, 0);
             CHECK(c.by[0][0] == 0.0 && c.by[0][1] == 2.0 / (c.x[0] - 0.25) * c.params[L + 1]);
-            end_call(&c);
         }
 }
 
 /* Registers that stay: other abscissae, or other outputs, at the same parameters. */
-static void test_again(void)
+TEST(test_again)
 {
     for (int round = 0; round < 300; round++) {
         int64_t program[ROOM];
@@ -232,8 +220,7 @@ static void test_again(void)
             for (int k = 0; k < N_PARAMS; k++)
                 CHECK(all_same(kept.by[k], fresh.by[k], BLOCK * L));
         }
-        end_call(&kept);
-        end_call(&fresh);
+        free_owned(0);
     }
 }
 
@@ -287,7 +274,7 @@ static int is_quotient(double found, double a, double b)
     return fabs(fma(-found, b, a)) <= fabs(fma(-expected, b, a)) * (1.0 + 1e-15);
 }
 
-static void test_quotients(void)
+TEST(test_quotients)
 {
     static const int64_t divide[][FORMULA_WORDS] = {{RPN_DIV, U, A, AXIS, 0, 0},
                                                     {FORMULA_COPY, VALUE, U, 0, 0, 1},
@@ -310,17 +297,7 @@ static void test_quotients(void)
             for (int64_t i = 0; i < BLOCK * L; i++)
                 CHECK(is_quotient(c.value[i], c.params[i % L], c.x[i / L]));
         }
-        end_call(&c);
     }
 }
 
-int main(void)
-{
-    RUN(test_what_is_passed);
-    RUN(test_what_a_row_leaves);
-    RUN(test_lengths);
-    RUN(test_zero_and_infinity);
-    RUN(test_again);
-    RUN(test_quotients);
-    return REPORT;
-}
+UNIT_MAIN

@@ -4,7 +4,6 @@
 #include "random/random_formula.h"
 #include "support/refusals.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { LAW, CONVOLVE, GAUSS, MOVED = 3, N_THETA = 3, ROOM = 500, MOST_N = 150 };
@@ -63,7 +62,7 @@ static pyspec_plan *good_plan(void)
     return finish(&b);
 }
 
-static void refuses_programs(void)
+TEST(refuses_programs)
 {
     int64_t words[ROOM];
     write_kernel(words, 1);
@@ -91,22 +90,21 @@ static void refuses_programs(void)
     NODE(CONVOLVE, op = OP_expFun, OP, op);
 }
 
-static void random_kernels_are_sound(void)
+TEST(random_kernels_are_sound)
 {
     rng r = {5};
     int64_t words[MOST_KERNEL_WORDS], at;
     for (int k = 0; k < 2000; k++) {
         const int64_t n = random_kernel(&r, words, 2);
-        int64_t *exact = malloc((size_t)n * sizeof *exact);
-        memcpy(exact, words, (size_t)n * sizeof *exact);
-        CHECK(pyspec_conv_formula_is_sound(exact, n, 2, &at));
-        CHECK(conv_formula_registers(exact) > 0);
-        mutate_formula(&r, exact, n);
-        if (pyspec_conv_formula_is_sound(exact, n, 2, &at))
-            CHECK(conv_formula_registers(exact) > 0);
+        int64_t *own = exact(n, sizeof *own);
+        memcpy(own, words, (size_t)n * sizeof *own);
+        CHECK(pyspec_conv_formula_is_sound(own, n, 2, &at));
+        CHECK(conv_formula_registers(own) > 0);
+        mutate_formula(&r, own, n);
+        if (pyspec_conv_formula_is_sound(own, n, 2, &at))
+            CHECK(conv_formula_registers(own) > 0);
         else
             CHECK(at >= -1 && at < n);
-        free(exact);
     }
 }
 
@@ -125,11 +123,9 @@ static void run_alone(convolution c, double width, const double *y, double *valu
     memcpy(signal, y, (size_t)c.n * sizeof *y);
     pyspec_convolve(&c, &signal, 1, NULL);
     CHECK(all_same(signal, value, c.n));
-    free_work(c.scratch);
-    free_work(signal);
 }
 
-static void is_what_the_table_says(void)
+TEST(is_what_the_table_says)
 {
     static const double widths[] = {1e-4, 0.03, 0.8, 40.0, 1e6};
     static const int64_t sizes[] = {1, 2, 9, MOST_N};
@@ -156,12 +152,11 @@ static void is_what_the_table_says(void)
                         CHECK(fabs(value[0][i] - value[1][i]) <= 1e-12);
                         CHECK(fabs(slope[0][i] - slope[1][i]) * widths[k] <= 1e-12);
                     }
-                    free_work(registers);
                 }
 }
 
 /* A sixtieth power of two of the axis is less than any number. */
-static void comes_to_an_end_on_the_shortest_axes(void)
+TEST(comes_to_an_end_on_the_shortest_axes)
 {
     static const double lengths[] = {1e-300, 1e-305, 1e-310, 1e-320};
     int64_t words[ROOM];
@@ -180,14 +175,6 @@ static void comes_to_an_end_on_the_shortest_axes(void)
         for (int i = 0; i < 9; i++)
             CHECK(fabs(value[0][i] - value[1][i]) <= 1e-12);
     }
-    free_work(registers);
 }
 
-int main(void)
-{
-    RUN(refuses_programs);
-    RUN(random_kernels_are_sound);
-    RUN(is_what_the_table_says);
-    RUN(comes_to_an_end_on_the_shortest_axes);
-    return REPORT;
-}
+UNIT_MAIN

@@ -4,12 +4,12 @@
 #include "support/plans.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
-
 enum { MAX_N = 400, N_AXES = 5, N_SIZES = 6 };
 
 /* Every convolution kernel of the op table. */
-static int kernels[N_OPS], n_kernels;
+#define FOR_KERNELS(op)                                                                            \
+    for (int op = 0; op < N_OPS; op++)                                                             \
+        if (pyspec_op_table[op].kind == KIND_KERNEL)
 static const int64_t sizes[N_SIZES] = {1, 2, 3, 8, 65, MAX_N};
 
 /* Even, geometric, dense in the middle, two groups far apart, and even but for rounding. */
@@ -26,11 +26,11 @@ static void set_axis(int axis, int64_t n, double *t)
 }
 
 /* Room for slopes is that of one by whole blocks (csrc/kernels/convolution.c). */
-static void kernels_of_the_table_have_one_parameter(void)
+TEST(kernels_of_the_table_have_one_parameter)
 {
-    for (int k = 0; k < n_kernels; k++) {
+    FOR_KERNELS(kernel) {
         int n_required;
-        CHECK_INT(pyspec_count_params(&pyspec_op_table[kernels[k]], &n_required), 1);
+        CHECK_INT(pyspec_count_params(&pyspec_op_table[kernel], &n_required), 1);
     }
 }
 
@@ -63,9 +63,6 @@ static double *convolve(int kernel, double width, int64_t n, const double *t, co
     double *traces = run_entry(RUN_TRACES, plan, &g.problem, &width, &status);
     CHECK(all_same(out, traces + RESULT * n, n));
     CHECK(all_same(y, traces + SIGNAL * n, n));
-    free(traces);
-    free_grid(&g);
-    free(plan);
     return out;
 }
 
@@ -86,56 +83,56 @@ static int close_to_lines(const double *out, const double *want, const double *y
     return worst <= 1e-13 * scale;
 }
 
-static void equals_the_double_sum(void)
+TEST(equals_the_double_sum)
 {
     const double widths[] = {1e-300, 1e-6, 0.07, 0.25, 0.5, 1.3, 9.0, 120.0, 3e4, 1e9, 1e150};
     double t[MAX_N], y[MAX_N], want[MAX_N];
     for (int axis = 0; axis < N_AXES; axis++)
         for (int size = 0; size < N_SIZES; size++)
-            for (int kernel = 0; kernel < n_kernels; kernel++)
+            FOR_KERNELS(kernel)
                 for (int k = 0; k < 11; k++) {
                     const int64_t n = sizes[size];
                     set_axis(axis, n, t);
                     set_signal(n, y);
                     memcpy(want, y, sizeof want);
-                    naive_convolve(kernels[kernel], widths[k], n, t, want);
-                    double *out = convolve(kernels[kernel], widths[k], n, t, y);
+                    naive_convolve(kernel, widths[k], n, t, want);
                     CHECK(isfinite(want[0]) && isfinite(want[n - 1]));
-                    const conv_side *side = pyspec_op_table[kernels[kernel]].conv[0]->sides;
-                    CHECK(side[0].mean_mass || side[1].mean_mass ? close_to_lines(out, want, y, n)
-                                                                 : close_to(out, want, n, 1e-13));
-                    free(out);
+                    const conv_side *side = pyspec_op_table[kernel].conv[0]->sides;
+                    const int has_edge = side[0].mean_mass || side[1].mean_mass;
+                    for (test_isa = 0; test_isa < N_ISA && pyspec_isa_supported(test_isa); test_isa++) {
+                        const double *out = convolve(kernel, widths[k], n, t, y);
+                        CHECK(has_edge ? close_to_lines(out, want, y, n) : close_to(out, want, n, 1e-13));
+                    }
+                    free_owned(0);
                 }
 }
 
-static void keeps_a_constant(void)
+TEST_ALL(keeps_a_constant)
 {
     const double widths[] = {1e-300, 0.3, 50.0, 1e100};
     double t[MAX_N], y[MAX_N];
-    for (int kernel = 0; kernel < n_kernels; kernel++)
+    FOR_KERNELS(kernel)
         for (int k = 0; k < 4; k++) {
             set_axis(2, MAX_N, t);
             for (int i = 0; i < MAX_N; i++)
                 y[i] = 3.7;
-            double *out = convolve(kernels[kernel], widths[k], MAX_N, t, y);
+            double *out = convolve(kernel, widths[k], MAX_N, t, y);
             CHECK(close_to(out, y, MAX_N, 1e-14));
-            free(out);
         }
 }
 
 /* A kernel narrower than every step leaves the signal, even where its square or its inverse
  * is beyond a double. */
-static void a_narrow_kernel_changes_nothing(void)
+TEST_ALL(a_narrow_kernel_changes_nothing)
 {
     const double widths[] = {5e-324, 1e-310, 1e-300, 1e-160, 1e-12};
     double t[MAX_N], y[MAX_N];
-    for (int kernel = 0; kernel < n_kernels; kernel++)
+    FOR_KERNELS(kernel)
         for (int k = 0; k < 5; k++) {
             set_axis(1, MAX_N, t);
             set_signal(MAX_N, y);
-            double *out = convolve(kernels[kernel], widths[k], MAX_N, t, y);
+            double *out = convolve(kernel, widths[k], MAX_N, t, y);
             CHECK(close_to(out, y, MAX_N, 1e-9));
-            free(out);
         }
 }
 
@@ -177,7 +174,7 @@ static double lopsided_sum(double width, int64_t n, const double *t, const doubl
     return sum / norm;
 }
 
-static void sides_need_not_be_alike(void)
+TEST(sides_need_not_be_alike)
 {
     static const conv_kernel sides = {{{decay_mass, 0.0, 1, NULL}, {triangle_mass, 0.5, 0, NULL}}};
     const op_row op = {.name = "lopsided", .kernels = {k_lopsided}, .conv = {&sides}};
@@ -196,45 +193,41 @@ static void sides_need_not_be_alike(void)
             for (int64_t i = 0; i < MAX_N; i++)
                 CHECK(fabs(signal[i] - lopsided_sum(widths[k], MAX_N, t, y, i)) < 1e-12);
         }
-    free_work(scratch);
-    free_work(signal);
 }
 
-static void only_positive_widths_are_defined(void)
+TEST_ALL(only_positive_widths_are_defined)
 {
     const double widths[] = {0.0, -1.0, (double)NAN, -(double)INFINITY};
     double t[8], y[8];
     set_axis(0, 8, t);
     set_signal(8, y);
-    for (int kernel = 0; kernel < n_kernels; kernel++)
+    FOR_KERNELS(kernel)
         for (int k = 0; k < 4; k++) {
-            double *out = convolve(kernels[kernel], widths[k], 8, t, y);
+            double *out = convolve(kernel, widths[k], 8, t, y);
             for (int i = 0; i < 8; i++)
                 CHECK(isnan(out[i]));
-            free(out);
         }
 }
 
 /* As in a sum with a matrix, where 0 times NaN is NaN. */
-static void one_nan_spreads_to_every_sample(void)
+TEST_ALL(one_nan_spreads_to_every_sample)
 {
     const int at[] = {0, 5, 30, 64};
     double t[65], y[65];
     for (int axis = 0; axis < N_AXES; axis += 3)
-        for (int kernel = 0; kernel < n_kernels; kernel++)
+        FOR_KERNELS(kernel)
             for (int k = 0; k < 4; k++) {
                 set_axis(axis, 65, t);
                 set_signal(65, y);
                 y[at[k]] = (double)NAN;
-                double *out = convolve(kernels[kernel], 0.3, 65, t, y);
+                double *out = convolve(kernel, 0.3, 65, t, y);
                 for (int i = 0; i < 65; i++)
                     CHECK(isnan(out[i]));
-                free(out);
             }
 }
 
 /* What stands after a kernel is convolved, the base is added afterwards; another law too. */
-static void the_order_of_the_nodes_counts(void)
+TEST(the_order_of_the_nodes_counts)
 {
     plan_builder b;
     const int slow[] = {0, 1, 2, -1}, width[] = {1}, step[] = {0, 2, -1};
@@ -263,23 +256,6 @@ static void the_order_of_the_nodes_counts(void)
         want[i] += theta[2];
     double *out = run_entry(RUN_EVALUATE, plan, &g.problem, theta, &status);
     CHECK(close_to(out, want, 100, 1e-14));
-    free(out);
-    free_grid(&g);
-    free(plan);
 }
 
-int main(void)
-{
-    for (int op = 0; op < N_OPS; op++)
-        if (pyspec_op_table[op].kind == KIND_KERNEL)
-            kernels[n_kernels++] = op;
-    RUN(kernels_of_the_table_have_one_parameter);
-    RUN_ALL(equals_the_double_sum);
-    RUN_ALL(keeps_a_constant);
-    RUN_ALL(a_narrow_kernel_changes_nothing);
-    RUN_ALL(only_positive_widths_are_defined);
-    RUN_ALL(one_nan_spreads_to_every_sample);
-    RUN(sides_need_not_be_alike);
-    RUN(the_order_of_the_nodes_counts);
-    return REPORT;
-}
+UNIT_MAIN

@@ -47,7 +47,7 @@ static pyspec_plan *good_plan(void)
     return finish(&b);
 }
 
-static void refuses_programs(void)
+TEST_ALL(refuses_programs)
 {
     ACCEPT((void)0);
 #define PROGRAM_WORD (w + n[LAW].code)
@@ -65,7 +65,7 @@ static void refuses_programs(void)
 }
 
 /* y0 alone may be left out, and that of no other function with a program. */
-static void y0_may_be_left_out(void)
+TEST_ALL(y0_may_be_left_out)
 {
     leaves_out_y0 = 1;
     ACCEPT((void)0);
@@ -80,7 +80,7 @@ static void y0_may_be_left_out(void)
 }
 
 /* A state that only decays is what expFun is. */
-static void a_state_runs_as_its_law(void)
+TEST_ALL(a_state_runs_as_its_law)
 {
     enum { ROWS = 19 };
     double *traces[2];
@@ -96,18 +96,14 @@ static void a_state_runs_as_its_law(void)
         CHECK_INT(pyspec_check(plan, plan->size, &g.problem, NULL), STATUS_OK);
         traces[has_state] = run_entry(RUN_TRACES, plan, &g.problem, own, &status);
         CHECK_INT(status, STATUS_OK);
-        free_grid(&g);
-        free(plan);
     }
     has_state = leaves_out_y0 = 0;
     for (int row = 0; row < ROWS; row++)
         CHECK(fabs(traces[1][HEIGHT_ROW * ROWS + row] - traces[0][HEIGHT_ROW * ROWS + row]) <= 1e-14);
     CHECK(traces[1][HEIGHT_ROW * ROWS + ROWS - 1] > 0.1);
-    free(traces[0]);
-    free(traces[1]);
 }
 
-static void runs_as_it_does_alone(void)
+TEST_ALL(runs_as_it_does_alone)
 {
     enum { ROWS = 19, WIDTH = 5 };
     for (leaves_out_y0 = 0; leaves_out_y0 < 2; leaves_out_y0++) {
@@ -140,19 +136,7 @@ static void runs_as_it_does_alone(void)
                     CHECK(fabs(jacobian[(k * ROWS + row) * WIDTH + i] - slope * shape) <= 1e-13);
                     CHECK(fabs(model[row * WIDTH + i] - value[row] * shape) <= 1e-13);
                 }
-        free(traces);
-        free(model);
-        free(jacobian);
-        free_grid(&g);
-        free(plan);
     }
 }
 
-int main(void)
-{
-    RUN_ALL(refuses_programs);
-    RUN_ALL(y0_may_be_left_out);
-    RUN_ALL(runs_as_it_does_alone);
-    RUN_ALL(a_state_runs_as_its_law);
-    return REPORT;
-}
+UNIT_MAIN

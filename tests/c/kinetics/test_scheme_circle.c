@@ -1,8 +1,8 @@
 /* test_scheme_circle.c: schemes with a circle, whose populations may oscillate: against the rate equations,
  * and derivatives against differences. */
-#include "support/scheme_programs.h"
+#include "kinetics/scheme_laws.h"
 
-static void test_circles(void)
+TEST(test_circles)
 {
     double times[TIMES], value[TIMES];
     times_from(-0.53, 0.73, times);
@@ -17,13 +17,13 @@ static void test_circles(void)
 }
 
 /* Long after, populations stand where the steps in and out of each state are as many. */
-static void test_circles_come_to_rest(void)
+TEST(test_circles_come_to_rest)
 {
     double times[TIMES], value[TIMES], total[TIMES] = {0.0};
     for (int i = 0; i < TIMES; i++)
         times[i] = pow(10.0, i);
     for (int64_t target = 0; target < 3; target++) {
-        const int64_t body[] = {0, 1, 1, 1, 2, 2, 2, 0, 3, 0, -1, word_of(1.0), 3};
+        const int64_t body[] = {0, 1, 1, 1, 2, 2, 2, 0, 3, 0, -1, bits_of(1.0), 3};
         program p = {.words = {SCHEME_HEAD + 13, 5, 3, target, 0, 3, 1, 1},
                      .params = {1.0, 2.0, 0.5, 0.25, 0.0}};
         memcpy(p.words + SCHEME_HEAD, body, sizeof body);
@@ -39,7 +39,7 @@ static void test_circles_come_to_rest(void)
 
 /* A way round there is where a block has more pairs than one less than states, or a step leads to an
  * earlier block; whatever the blocks are, the populations are those of the steps. */
-static void test_blocks_that_are_none(void)
+TEST(test_blocks_that_are_none)
 {
     double times[TIMES], value[TIMES];
     times_from(-0.5, 0.4, times);
@@ -60,7 +60,7 @@ static void test_blocks_that_are_none(void)
 }
 
 /* Every state becomes every other, and is lost. */
-static void test_all_steps(void)
+TEST(test_all_steps)
 {
     enum { N = MAX_STATES };
     static int64_t words[SCHEME_HEAD + 3 * MAX_STEPS + 4];
@@ -74,7 +74,7 @@ static void test_all_steps(void)
             word[1] = i == j ? -1 : j;
             word[2] = i == j ? 2 : 1;
         }
-    const int64_t start[] = {0, -1, word_of(1.0), N};
+    const int64_t start[] = {0, -1, bits_of(1.0), N};
     memcpy(word, start, sizeof start);
     const int64_t n = word + 4 - words;
     const int64_t head[SCHEME_HEAD] = {n, 4, N, 1, 0, N * N, 1, 1};
@@ -88,11 +88,4 @@ static void test_all_steps(void)
     }
 }
 
-int main(void)
-{
-    RUN(test_circles);
-    RUN(test_circles_come_to_rest);
-    RUN(test_blocks_that_are_none);
-    RUN(test_all_steps);
-    return REPORT;
-}
+UNIT_MAIN

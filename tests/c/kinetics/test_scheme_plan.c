@@ -21,7 +21,7 @@ static pyspec_plan *good_plan(void)
     return finish(&b);
 }
 
-static void refuses_programs(void)
+TEST_ALL(refuses_programs)
 {
     ACCEPT((void)0);
 #define PROGRAM_WORD (w + n[LAW].code)
@@ -42,7 +42,7 @@ static void refuses_programs(void)
         VALUE(w[n[LAW].params + k] = -1, STATUS_ROW, LAW, FIELD_pyspec_node_params, -1);
 }
 
-static void runs_as_it_does_alone(void)
+TEST_ALL(runs_as_it_does_alone)
 {
     enum { ROWS = 19, WIDTH = 5 };
     pyspec_plan *plan = good_plan();
@@ -73,16 +73,6 @@ static void runs_as_it_does_alone(void)
                 CHECK(fabs(jacobian[(k * ROWS + row) * WIDTH + i] - slopes[k][row] * shape) <= 1e-13);
                 CHECK(fabs(model[row * WIDTH + i] - value[row] * shape) <= 1e-13);
             }
-    free(traces);
-    free(model);
-    free(jacobian);
-    free_grid(&g);
-    free(plan);
 }
 
-int main(void)
-{
-    RUN_ALL(refuses_programs);
-    RUN_ALL(runs_as_it_does_alone);
-    return REPORT;
-}
+UNIT_MAIN

@@ -3,7 +3,6 @@
 #include "support/sums.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 8 };
@@ -190,7 +189,6 @@ static int differs(const pyspec_linear *q, int64_t form, const double *triangle,
             const int64_t at = triangle_at(order, p, m);
             wrong |= !(fabs((own ? own : triangle)[at] - gram[at]) <= TOLERANCE * sqrt(lengths[p]) * sqrt(lengths[m]) + SMALL);
         }
-    free(own);
     return wrong;
 }
 
@@ -252,7 +250,6 @@ static int compare_counts(const pyspec_linear *q, int64_t form, const double *tr
         return DENSE_UNDECIDED;
     double *own = form == PYSPEC_FORM_FACTOR ? gram_of_factor(triangle, order) : NULL;
     wrong = !(fabs((own ? own : triangle)[triangle_size(order) - 1] - sum) <= TOLERANCE * (1.0 + sum));
-    free(own);
     return wrong ? DENSE_DIFFERENT : DENSE_EQUAL;
 }
 
@@ -262,13 +259,12 @@ int dense_compare(const pyspec_linear *q, int64_t form, const double *triangle)
         return DENSE_UNDECIDED;
     if (q->scale > 0.0)
         return compare_counts(q, form, triangle);
-    buffers owned = {.n = 0};
     const int64_t n = q->n_x, order = q->n_theta + 1;
     group w = {.n = n, .rest = 1.0};
-    double *lines = own(&owned, exact((2 * q->n_basis + 3) * n, sizeof *lines));
-    double *columns = own(&owned, exact(order * n, sizeof *columns));
-    double *gram = own(&owned, calloc((size_t)triangle_size(order), sizeof *gram));
-    double *lengths = own(&owned, calloc((size_t)order, sizeof *lengths));
+    double *lines = exact((2 * q->n_basis + 3) * n, sizeof *lines);
+    double *columns = exact(order * n, sizeof *columns);
+    double *gram = zeros(triangle_size(order), sizeof *gram);
+    double *lengths = zeros(order, sizeof *lengths);
     for (int64_t k = 0; k < q->n_basis; k++) {
         w.phi[k] = lines + k * n;
         w.q[k] = lines + (q->n_basis + k) * n;
@@ -282,6 +278,5 @@ int dense_compare(const pyspec_linear *q, int64_t form, const double *triangle)
         wrong |= add_group(&w, q, g, columns, gram, lengths);
     }
     wrong |= differs(q, form, triangle, gram, lengths);
-    release(&owned);
     return w.rest < DETERMINED ? DENSE_UNDECIDED : wrong ? DENSE_DIFFERENT : DENSE_EQUAL;
 }

@@ -103,14 +103,13 @@ static void check_crop(const pyspec_plan *plan, const pyspec_problem *q, const d
                     : all_same(window + (row - q->row_begin) * width,
                                out + row * q->n_x + q->x_begin, width)));
     CHECK_INT(status, STATUS_OK);
-    free(out);
 }
 
 /* Even steps between the energies, narrow beside most lines. */
-static void make_even(rng *r, pyspec_problem *q, buffers *owned)
+static void make_even(rng *r, pyspec_problem *q)
 {
     const double first = 0.25 * (double)below(r, 40) - 5.0, step = 0.013 * (double)(1 + below(r, 30));
-    double *x = own(owned, exact(q->n_x, sizeof *x));
+    double *x = exact(q->n_x, sizeof *x);
     for (int64_t i = 0; i < q->n_x; i++)
         x[i] = first + (double)i * step;
     q->x = x;
@@ -148,8 +147,6 @@ static void compare(const pyspec_plan *plan, const pyspec_problem *q, const doub
     count->compared += !infinite;
     count->different += !infinite && !equal;
     count->finite += !infinite && 2 * finite > n;
-    free(traces);
-    free(want);
 }
 
 static void check_dropped(const pyspec_problem *q, const double *residual)
@@ -180,15 +177,14 @@ static void run_sums(rng *r, const pyspec_plan *plan, const pyspec_problem *q, c
 static void execute(rng *r, const pyspec_plan *plan, pyspec_problem *q, int honest,
                     tally *count)
 {
-    buffers owned = {.n = 0};
     int status, hostile = chance(r, 50) ? 0 : chance(r, 60) ? 10 : 80;
-    fill_problem(r, plan, q, hostile, &owned);
+    fill_problem(r, plan, q, hostile);
     const int even = !hostile && chance(r, 40);
     if (even)
-        make_even(r, q, &owned);
-    double *theta = own(&owned, random_values(r, plan->n_theta, hostile));
+        make_even(r, q);
+    double *theta = random_values(r, plan->n_theta, hostile);
     CHECK_INT(pyspec_check(plan, plan->size, q, NULL), STATUS_OK);
-    free(run_entry(RUN_TRACES, plan, q, theta, &status));
+    run_entry(RUN_TRACES, plan, q, theta, &status);
     CHECK_INT(status, STATUS_OK);
     double *model = run_entry(RUN_EVALUATE, plan, q, theta, &status);
     CHECK_INT(status, STATUS_OK);
@@ -200,13 +196,11 @@ static void execute(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hone
     }
     if (whole && !hostile && honest && naive_knows(plan))
         compare(plan, q, theta, model, count);
-    free(model);
     double *residual = run_entry(RUN_RESIDUAL, plan, q, theta, &status);
     CHECK_INT(status, STATUS_OK);
     check_dropped(q, residual);
-    free(residual);
     if (plan->depends >= 0 && pyspec_jacobian_work_size(plan, q) <= MAX_RUN_WORK) {
-        free(run_entry(RUN_JACOBIAN, plan, q, theta, &status));
+        run_entry(RUN_JACOBIAN, plan, q, theta, &status);
         CHECK_INT(status, STATUS_OK);
         count->jacobians++;
         if (!learns || chance(r, 25))
@@ -216,7 +210,6 @@ static void execute(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hone
             count->projected++;
         }
     }
-    release(&owned);
     count->executed++;
 }
 
@@ -227,12 +220,11 @@ static void run_function(rng *r, int small)
     int n_params = pyspec_count_params(&pyspec_op_table[op], &n_required);
     int64_t n_rows = 1 + below(r, small ? 3 : 10);
     int64_t n_x = 1 + below(r, small ? 12 : n_rows == 1 ? 800 : 60);
-    buffers owned = {.n = 0};
-    double *x = own(&owned, random_doubles(r, n_x, hostile));
-    double *params = own(&owned, random_doubles(r, n_params * n_rows, hostile));
-    double *fed = chance(r, 50) ? own(&owned, random_doubles(r, n_rows * n_x, hostile)) : NULL;
-    double *shares = chance(r, 50) ? own(&owned, random_doubles(r, 2 * n_x, hostile)) : NULL;
-    double *value = own(&owned, exact(n_rows * n_x, sizeof *value)), *partials[MAX_PARAMS];
+    double *x = random_doubles(r, n_x, hostile);
+    double *params = random_doubles(r, n_params * n_rows, hostile);
+    double *fed = chance(r, 50) ? random_doubles(r, n_rows * n_x, hostile) : NULL;
+    double *shares = chance(r, 50) ? random_doubles(r, 2 * n_x, hostile) : NULL;
+    double *value = exact(n_rows * n_x, sizeof *value), *partials[MAX_PARAMS];
     for (int k = 0; k < n_params; k++)
         partials[k] = chance(r, 80) || pyspec_op_table[op].kind == KIND_ROW_FED
                           ? exact(n_rows * n_x, sizeof *value)
@@ -240,9 +232,6 @@ static void run_function(rng *r, int small)
     CHECK_INT(pyspec_function(op, test_isa, n_rows, n_x, x, params, fed, shares, value,
                               chance(r, 70) ? partials : NULL),
               STATUS_OK);
-    for (int k = 0; k < n_params; k++)
-        free(partials[k]);
-    release(&owned);
 }
 
 /* A copy of the plan cut to `size` bytes; its header says so or not. */
@@ -309,7 +298,6 @@ static void one_plan(rng *r, tally *count)
     else if (mutated && is_whole && chance(r, 5)) {
         size = below(r, size);
         pyspec_plan *cut = cut_plan(r, plan, size);
-        free(plan);
         plan = cut;
     } else if (mutated && size >= (int64_t)sizeof *plan)
         do
@@ -318,7 +306,6 @@ static void one_plan(rng *r, tally *count)
     judge(r, plan, size, &problem, mutated, count);
     if (chance(r, learns ? 1 : 10))
         run_function(r, small);
-    free(plan);
 }
 
 /* The plans of the corpus as they are; `same`: the check says of each what it said. */
@@ -334,7 +321,7 @@ static void replay(int n, tally *count, int same)
         pyspec_plan *plan = guided_replay(k, &size, &problem);
         test_isa = 0;
         judge(&r, plan, size, &problem, 1, count);
-        free(plan);
+        free_owned(0);
     }
     count->kept = 0;
 }
@@ -363,6 +350,7 @@ int main(int argc, char **argv)
         while (!pyspec_isa_supported(test_isa));
         unit_test = "plan";
         one_plan(&r, &count);
+        free_owned(0);
         if (unit_failures)
             printf("plan %lld of seed %lld failed\n", k, seed);
     }

@@ -21,15 +21,14 @@ typedef struct tally {
 static void project_plan(rng *r, tally *count)
 {
     static plan_builder builder;
-    buffers owned = {.n = 0};
     pyspec_problem problem;
     random_plan(r, &builder);
     pyspec_plan *plan = finish(&builder);
     random_sizes(r, plan, chance(r, 95), &problem);
     if (plan->depends >= 0 && pyspec_jacobian_work_size(plan, &problem) <= MOST_WORK) {
         const int hostile = chance(r, 90) ? 0 : 10;
-        fill_problem(r, plan, &problem, hostile, &owned);
-        const double *theta = own(&owned, random_values(r, plan->n_theta, hostile));
+        fill_problem(r, plan, &problem, hostile);
+        const double *theta = random_values(r, plan->n_theta, hostile);
         CHECK_INT(pyspec_check(plan, plan->size, &problem, NULL), STATUS_OK);
         const int result = fuzz_linear(r, plan, &problem, theta);
         CHECK(!(result & (LINEAR_FAILED | LINEAR_DIFFERENT)));
@@ -40,8 +39,6 @@ static void project_plan(rng *r, tally *count)
         count->counts_compared += (result & LINEAR_COUNTS) && (result & LINEAR_COMPARED);
     }
     count->all++;
-    free(plan);
-    release(&owned);
 }
 
 static void print_tally(const tally *count)
@@ -63,6 +60,7 @@ int main(int argc, char **argv)
             test_isa = argc > 3 ? atoi(argv[3]) : (int)below(&r, N_ISA);
         while (!pyspec_isa_supported(test_isa));
         project_plan(&r, &count);
+        free_owned(0);
         if (unit_failures)
             printf("plan %lld of seed %lld failed\n", k, seed);
         if (count.all % REPORT_EVERY == 0)

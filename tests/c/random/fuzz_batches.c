@@ -169,7 +169,7 @@ int main(int argc, char **argv)
         }
         fit_random_batch(b, dress, (uint64_t)k, &all);
         if ((k + 1) % OF_A_KIND == 0 || k + 1 == first + n) {
-            end_batch(b);
+            free_owned(0);
             b = NULL;
         }
     }

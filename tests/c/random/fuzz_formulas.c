@@ -14,12 +14,11 @@ enum { CHANGES = 2, MOST_WORDS = 1 << 20 };
 static int try_program(rng *r, const int64_t *words, int64_t n, int64_t n_params)
 {
     int64_t at, isa = below(r, N_ISA);
-    int64_t *exact = malloc((size_t)n * sizeof *exact);
-    memcpy(exact, words, (size_t)n * sizeof *exact);
-    const int is_sound = pyspec_formula_is_sound(exact, n, n_params, &at);
+    int64_t *own = exact(n, sizeof *own);
+    memcpy(own, words, (size_t)n * sizeof *own);
+    const int is_sound = pyspec_formula_is_sound(own, n, n_params, &at);
     isa = pyspec_isa_supported(isa) ? isa : PYSPEC_ISA_BASELINE;
-    const int same = !is_sound || run_formula(r, exact, pyspec_formula_kernels[isa]);
-    free(exact);
+    const int same = !is_sound || run_formula(r, own, pyspec_formula_kernels[isa]);
     return same ? is_sound : -1;
 }
 
@@ -30,7 +29,7 @@ int main(int argc, char **argv)
     while (fread(head, sizeof *head, 2, stdin) == 2) {
         if (head[0] < FORMULA_HEAD || head[0] > MOST_WORDS)
             return 2;
-        int64_t *words = malloc((size_t)head[0] * sizeof *words);
+        int64_t *words = exact(head[0], sizeof *words);
         if (fread(words, sizeof *words, (size_t)head[0], stdin) != (size_t)head[0])
             return 2;
         n_programs++;
@@ -38,14 +37,13 @@ int main(int argc, char **argv)
         if (answer != 1) {
             printf("program %lld %s\n", (long long)n_programs,
                    answer ? "has other bits of its value with slopes" : "is refused");
-            free(words);
             return 1;
         }
         for (int k = 0; k < CHANGES; k++) {
             mutate_formula(&r, words, head[0]);
             n_accepted += try_program(&r, words, head[0], head[1]) != 0;
         }
-        free(words);
+        free_owned(0);
     }
     printf("%lld programs executed, of %lld changes %lld\n", (long long)n_programs,
            (long long)(CHANGES * n_programs), (long long)n_accepted);

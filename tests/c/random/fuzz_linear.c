@@ -30,28 +30,28 @@ static int64_t random_place(rng *r, const pyspec_plan *plan)
     return !n_walked || chance(r, 50) ? plan->result : nodes[plan->n_resolve + below(r, n_walked)].target;
 }
 
-static double *random_lanes(rng *r, int64_t n, int hostile, buffers *owned)
+static double *random_lanes(rng *r, int64_t n, int hostile)
 {
-    double *lanes = own(owned, exact(n, sizeof *lanes));
+    double *lanes = exact(n, sizeof *lanes);
     for (int64_t i = 0; i < n; i++)
         lanes[i] = (double)below(r, 6) + (chance(r, hostile) ? hostile_double(r) : 0.0);
     return lanes;
 }
 
-static uint8_t *random_flags(rng *r, int64_t n, buffers *owned)
+static uint8_t *random_flags(rng *r, int64_t n)
 {
-    uint8_t *flags = chance(r, 50) ? own(owned, exact(n, 1)) : NULL;
+    uint8_t *flags = chance(r, 50) ? exact(n, 1) : NULL;
     for (int64_t i = 0; flags && i < n; i++)
         flags[i] = (uint8_t)chance(r, 70);
     return flags;
 }
 
 /* Basis functions of a plan whose rows are groups, or, of one whose result is a trace, of all of them. */
-static pyspec_results write_to(rng *r, const pyspec_plan *plan, pyspec_linear *q, written *w, buffers *owned)
+static pyspec_results write_to(rng *r, const pyspec_plan *plan, pyspec_linear *q, written *w)
 {
     const int64_t rows = q->basis_group ? q->n_groups : 1, size = rows * q->n_x;
-    double *values = own(owned, exact(q->n_basis * size, sizeof *values));
-    double *slopes = own(owned, exact(q->n_slopes * size, sizeof *slopes));
+    double *values = exact(q->n_basis * size, sizeof *values);
+    double *slopes = exact(q->n_slopes * size, sizeof *slopes);
     for (int64_t k = 0; k < q->n_basis; k++) {
         w->values[k] = values + k * size;
         w->value_at[k] = random_place(r, plan);
@@ -69,7 +69,7 @@ static pyspec_results write_to(rng *r, const pyspec_plan *plan, pyspec_linear *q
     q->slopes = slopes;
     q->basis_column = q->slopes_column = size;
     q->factors_group = rows > 1 && chance(r, 50) ? q->n_slopes : 0;
-    q->factors = w->factors = own(owned, exact((q->factors_group ? rows : 1) * q->n_slopes, sizeof *w->factors));
+    q->factors = w->factors = exact((q->factors_group ? rows : 1) * q->n_slopes, sizeof *w->factors);
     q->slope_basis = w->basis;
     q->entry_slope = w->entry;
     q->entry_theta = w->entry_theta;
@@ -81,7 +81,6 @@ static pyspec_results write_to(rng *r, const pyspec_plan *plan, pyspec_linear *q
 
 int fuzz_linear(rng *r, const pyspec_plan *plan, const pyspec_problem *p, const double *theta)
 {
-    buffers owned = {.n = 0};
     written w;
     const int is_trace = plan->trace >= 0, counts = chance(r, 30);
     const int64_t rows = p->row_end - p->row_begin, n = plan->n_theta;
@@ -95,23 +94,23 @@ int fuzz_linear(rng *r, const pyspec_plan *plan, const pyspec_problem *p, const 
         q.n_offsets = 1 + below(r, 2);
         q.offset_group = chance(r, 50) ? q.n_x : 0;
         q.offset_column = (q.offset_group ? q.n_groups : 1) * q.n_x;
-        q.offset = random_lanes(r, q.n_offsets * q.offset_column, hostile, &owned);
+        q.offset = random_lanes(r, q.n_offsets * q.offset_column, hostile);
     }
-    pyspec_results results = write_to(r, plan, &q, &w, &owned);
+    pyspec_results results = write_to(r, plan, &q, &w);
     const int64_t points = (q.n_groups + L - 1) / L * q.n_x * L;
-    q.data = random_lanes(r, points, hostile, &owned);
-    q.weight = chance(r, 50) ? random_lanes(r, points, 0, &owned) : NULL;
-    q.allowed = random_flags(r, q.n_groups * q.n_basis, &owned);
-    q.bounded = random_flags(r, q.n_basis, &owned);
-    q.amplitudes = own(&owned, exact(q.n_groups * q.n_basis, sizeof(double)));
-    q.determined = own(&owned, exact(q.n_groups * q.n_basis, 1));
+    q.data = random_lanes(r, points, hostile);
+    q.weight = chance(r, 50) ? random_lanes(r, points, 0) : NULL;
+    q.allowed = random_flags(r, q.n_groups * q.n_basis);
+    q.bounded = random_flags(r, q.n_basis);
+    q.amplitudes = exact(q.n_groups * q.n_basis, sizeof(double));
+    q.determined = exact(q.n_groups * q.n_basis, 1);
     double *triangles[2];
     for (int k = 0; k < 2; k++)
-        triangles[k] = own(&owned, exact(triangle_size(n + 1), sizeof(double)));
+        triangles[k] = exact(triangle_size(n + 1), sizeof(double));
     q.triangle = triangles[0];
     q.work_size = pyspec_project_size(&q);
     q.work = make_work(q.work_size);
-    double *given = own(&owned, exact(n, sizeof *given)), *at = own(&owned, exact(n, sizeof *at));
+    double *given = exact(n, sizeof *given), *at = exact(n, sizeof *at);
     memcpy(given, theta, (size_t)n * sizeof *given);
     const pyspec_call call = make_call(plan, p, at, PYSPEC_PREPARE_SLOPES);
     const pyspec_part basis = {.call = &call, .theta = at, .n_theta = n, .results = &results};
@@ -129,9 +128,5 @@ int fuzz_linear(rng *r, const pyspec_plan *plan, const pyspec_problem *p, const 
         result |= how == DENSE_UNDECIDED ? 0 : LINEAR_COMPARED | (how == DENSE_DIFFERENT ? LINEAR_DIFFERENT : 0);
         result |= (q.basis_group ? LINEAR_TURNED : 0) | (counts ? LINEAR_COUNTS : 0);
     }
-    free_sums(&sums);
-    free_call(&call);
-    free_work(q.work);
-    release(&owned);
     return result;
 }

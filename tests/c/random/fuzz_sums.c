@@ -6,16 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double *doubles(int64_t n)
-{
-    double *memory = malloc(n > 0 ? (size_t)n * sizeof *memory : 1);
-    if (!memory)
-        abort();
-    for (int64_t k = 0; k < n; k++)
-        memory[k] = (double)NAN;
-    return memory;
-}
-
 /* Sums of the window in up to five chunks, some of them accumulated apart and then joined. */
 static int sum_chunks(rng *r, const pyspec_plan *plan, const pyspec_problem *q,
                       const double *theta, pyspec_normal *s)
@@ -31,7 +21,6 @@ static int sum_chunks(rng *r, const pyspec_plan *plan, const pyspec_problem *q,
         make_sums(&more, (int)s->form, plan->n_theta, PYSPEC_NORMAL_NODES, plan->n_theta + 1);
         status = accumulate(plan, q, theta, &more, begin, end);
         status = status ? status : pyspec_join(s, &more);
-        free_sums(&more);
     }
     return status;
 }
@@ -61,9 +50,6 @@ static int compare_sums(const pyspec_plan *plan, const pyspec_problem *q, const 
                         : gram_close(got ? got : triangle, want, order, 1e-8);
         result = SUMS_COMPARED | (equal ? 0 : SUMS_DIFFERENT);
     }
-    free(columns);
-    free(want);
-    free(got);
     return result;
 }
 
@@ -74,7 +60,6 @@ static int hides_nan(const pyspec_plan *plan, const pyspec_problem *q, const dou
     int status;
     double *value = summed(plan, q, theta, PYSPEC_FORM_VALUE, &status);
     const int hidden = isnan(*value) && isfinite(last);
-    free(value);
     return hidden;
 }
 
@@ -91,19 +76,15 @@ static double *summed_apart(const pyspec_plan *plan, const pyspec_problem *q, co
     const int64_t order = s.order;
     const int64_t size = pyspec_span_size(plan, q);
     const pyspec_part part = {.call = &call, .normal = &s, .n_theta = plan->n_theta, .span = make_work(size), .span_size = size};
-    double *triangle = doubles(triangle_size(order));
+    double *triangle = doubles(triangle_size(order), (double)NAN);
     pyspec_begin_span(&part);
     int status = STATUS_OK;
     for (int k = 0; !status && k <= in_fit; k++)
         status = in_fit ? pyspec_sum_in_fit(&part, 1, form, order, NULL, 1, triangle)
                         : pyspec_sum_parts(&part, 1, form, order, NULL, triangle);
     if (status) {
-        free(triangle);
         triangle = NULL;
     }
-    free_work(part.span);
-    free_sums(&s);
-    free_call(&call);
     return triangle;
 }
 
@@ -122,7 +103,6 @@ static int check_apart(const pyspec_plan *plan, const pyspec_problem *q, const d
             result |= SUMS_FAILED;
         else if (compare && !same)
             result |= compare_sums(plan, q, theta, form, apart);
-        free(apart);
     }
     return result;
 }
@@ -145,9 +125,6 @@ int fuzz_sums(rng *r, const pyspec_plan *plan, const pyspec_problem *problem, co
         result = compare_sums(plan, problem, theta, form, triangle);
     if (!(result & SUMS_FAILED))
         result |= check_apart(plan, problem, theta, form, triangle, compare);
-    free(triangle);
-    free(whole);
-    free_sums(&s);
     return result;
 }
 
@@ -156,7 +133,7 @@ int fuzz_sums(rng *r, const pyspec_plan *plan, const pyspec_problem *problem, co
 /* Lower bounds, then upper ones; some of them equal, some infinite, none NaN. */
 static double *random_bounds(rng *r, int64_t n)
 {
-    double *bounds = doubles(2 * n);
+    double *bounds = doubles(2 * n, (double)NAN);
     for (int64_t k = 0; k < n; k++) {
         double a = chance(r, 80) ? 0.01 * (double)below(r, 300) : hostile_double(r);
         double b = chance(r, 80) ? a + 0.5 * (double)below(r, 6) : hostile_double(r);
@@ -191,7 +168,7 @@ const char *fuzz_fit(rng *r, const pyspec_plan *plan, const pyspec_problem *prob
 {
     const int64_t n = plan->n_theta;
     const pyspec_problem *q = problem;
-    double *own = doubles(n);
+    double *own = doubles(n, (double)NAN);
     const pyspec_call call = make_call(plan, problem, own, PYSPEC_PREPARE_SLOPES);
     pyspec_solver s = {.n = n, .max_nfev = 1 + below(r, 6), .tolerance = 1e-6};
     pyspec_normal sums;
@@ -200,12 +177,12 @@ const char *fuzz_fit(rng *r, const pyspec_plan *plan, const pyspec_problem *prob
     s.n_points = (q->row_end - q->row_begin) * (q->x_end - q->x_begin);
     s.data_square = chance(r, 80) ? 1e3 : fabs(hostile_double(r));
     double *bounds = random_bounds(r, n);
-    s.theta = doubles(n);
+    s.theta = doubles(n, (double)NAN);
     s.lower = bounds;
-    s.trial = doubles(n);
-    s.answer = doubles(triangle_size(n + 1));
-    s.normal = doubles(triangle_size(n + 1));
-    s.work = doubles(pyspec_fit_work_size(n) / (int64_t)sizeof(double));
+    s.trial = doubles(n, (double)NAN);
+    s.answer = doubles(triangle_size(n + 1), (double)NAN);
+    s.normal = doubles(triangle_size(n + 1), (double)NAN);
+    s.work = doubles(pyspec_fit_work_size(n) / (int64_t)sizeof(double), (double)NAN);
     memcpy(s.theta, theta, (size_t)n * sizeof *theta);
     const int64_t span_size = pyspec_span_size(plan, q);
     const pyspec_part part = {.call = &call, .theta = own, .normal = &sums, .n_theta = n, .span = make_work(span_size), .span_size = span_size};
@@ -217,15 +194,5 @@ const char *fuzz_fit(rng *r, const pyspec_plan *plan, const pyspec_problem *prob
     const char *wrong = answer == PYSPEC_FIT_DONE    ? judge_end(&s)
                         : answer == PYSPEC_FIT_AGAIN ? "the fit goes on"
                                                      : "the fit has a status";
-    free_call(&call);
-    free(own);
-    free_work(part.span);
-    free_sums(&sums);
-    free(bounds);
-    free(s.theta);
-    free(s.trial);
-    free(s.answer);
-    free(s.normal);
-    free(s.work);
     return wrong;
 }

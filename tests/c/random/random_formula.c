@@ -1,6 +1,5 @@
 #include "random/random_formula.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 double random_number(rng *r)
@@ -149,7 +148,7 @@ void mutate_formula(rng *r, int64_t *program, int64_t n)
 
 static double *numbers(rng *r, int64_t n)
 {
-    double *found = malloc((size_t)n * sizeof *found);
+    double *found = exact(n, sizeof *found);
     for (int64_t i = 0; i < n; i++)
         found[i] = random_number(r);
     return found;
@@ -160,30 +159,21 @@ int run_formula(rng *r, const int64_t *program, pyspec_kernel *kernel)
     const int64_t n = 1 + below(r, BLOCK), size = n * L, n_params = formula_head(program)->n_params;
     const int across = below(r, 2) != 0;
     double *x = numbers(r, across ? size : n), *params = numbers(r, n_params * L);
-    double *work = malloc((size_t)formula_registers(program) * sizeof *work);
-    double *value = malloc((size_t)size * sizeof *value), *partials[MAX_PARAMS];
+    double *work = exact(formula_registers(program), sizeof *work);
+    double *value = exact(size, sizeof *value), *partials[MAX_PARAMS];
     const int64_t n_inputs = formula_head(program)->n_inputs, valid = across ? 1 + below(r, size) : n;
     double *inputs[PYSPEC_MAX_INPUTS];
     for (int64_t k = 0; k < n_inputs; k++)
         inputs[k] = numbers(r, valid);
     for (int64_t k = 0; k < n_params; k++)
-        partials[k] = malloc((size_t)size * sizeof *value);
+        partials[k] = exact(size, sizeof *value);
     const pyspec_block b = {.n = n, .n_valid = valid, .across = across, .x = x,
                             .program = program, .registers = work,
                             .inputs = (const double *const *)inputs};
     kernel(&b, params, value, NULL);
-    double *alone = malloc((size_t)size * sizeof *value);
+    double *alone = exact(size, sizeof *value);
     memcpy(alone, value, (size_t)size * sizeof *value);
     kernel(&b, params, value, partials);
     const int same = all_same(alone, value, size);
-    for (int64_t k = 0; k < n_params; k++)
-        free(partials[k]);
-    for (int64_t k = 0; k < n_inputs; k++)
-        free(inputs[k]);
-    free(alone);
-    free(value);
-    free(work);
-    free(params);
-    free(x);
     return same;
 }

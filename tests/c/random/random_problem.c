@@ -4,14 +4,6 @@
 
 #include <stdlib.h>
 
-void *exact(int64_t n, size_t size)
-{
-    void *memory = malloc(n > 0 ? (size_t)n * size : 1);
-    if (!memory)
-        abort();
-    return memory;
-}
-
 double *random_doubles(rng *r, int64_t n, int hostile)
 {
     double *values = exact(n, sizeof *values);
@@ -135,58 +127,45 @@ static void *random_layout(rng *r, const pyspec_problem *q, int64_t size, int ma
     return memory;
 }
 
-void *own(buffers *b, void *memory)
-{
-    b->all[b->n++] = memory;
-    return memory;
-}
-
-void release(buffers *b)
-{
-    while (b->n)
-        free(b->all[--b->n]);
-}
-
-void fill_problem(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hostile,
-                         buffers *owned)
+void fill_problem(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hostile)
 {
     static const int64_t sizes[] = {8, 4, 2};
     const void *weight, *keep;
     int64_t n, size = sizes[q->data_type];
-    q->x = own(owned, random_doubles(r, q->n_x, hostile / 2));
+    q->x = random_doubles(r, q->n_x, hostile / 2);
     if (q->time)
-        q->time = own(owned, random_doubles(r, q->n_rows, hostile / 2));
-    q->axes = own(owned, random_doubles(r, q->n_axes * q->n_rows, hostile / 2));
-    q->fixed = own(owned, random_values(r, q->n_fixed, hostile));
-    q->aux = own(owned, random_doubles(r, q->n_aux, hostile / 2));
-    q->aux_weight = own(owned, random_doubles(r, q->n_aux, hostile / 2));
-    q->external = own(owned, random_values(r, plan->n_external * q->chunk_rows, hostile));
-    q->spectra = own(owned, random_doubles(r, plan->n_spectra * q->chunk_rows * q->n_x, hostile));
-    q->x_inputs = own(owned, random_values(r, q->n_x_inputs * q->n_x, hostile));
-    q->row_inputs = own(owned, random_values(r, q->n_row_inputs * q->n_rows, hostile));
-    q->aux_inputs = own(owned, random_values(r, q->n_aux_inputs * q->n_aux, hostile));
+        q->time = random_doubles(r, q->n_rows, hostile / 2);
+    q->axes = random_doubles(r, q->n_axes * q->n_rows, hostile / 2);
+    q->fixed = random_values(r, q->n_fixed, hostile);
+    q->aux = random_doubles(r, q->n_aux, hostile / 2);
+    q->aux_weight = random_doubles(r, q->n_aux, hostile / 2);
+    q->external = random_values(r, plan->n_external * q->chunk_rows, hostile);
+    q->spectra = random_doubles(r, plan->n_spectra * q->chunk_rows * q->n_x, hostile);
+    q->x_inputs = random_values(r, q->n_x_inputs * q->n_x, hostile);
+    q->row_inputs = random_values(r, q->n_row_inputs * q->n_rows, hostile);
+    q->aux_inputs = random_values(r, q->n_aux_inputs * q->n_aux, hostile);
     if (chance(r, 50))
-        q->shares = own(owned, random_values(r, 2 * q->n_x, hostile / 2));
-    uint8_t *masks = own(owned, exact(q->n_masks * q->n_rows, 1));
+        q->shares = random_values(r, 2 * q->n_x, hostile / 2);
+    uint8_t *masks = exact(q->n_masks * q->n_rows, 1);
     for (int64_t i = 0; i < q->n_masks * q->n_rows; i++)
         masks[i] = (uint8_t)chance(r, 60);
     q->masks = masks;
     char *data =
-        own(owned, random_layout(r, q, size, 0, &q->data, &q->data_row, &q->data_x, &n));
+        random_layout(r, q, size, 0, &q->data, &q->data_row, &q->data_x, &n);
     for (int64_t i = 0; i < n * size; i++)
         data[i] = (char)draw(r);
     for (int64_t i = 0; !hostile && q->data_type == PYSPEC_TYPE_F64 && i < n; i++)
         ((double *)(void *)data)[i] = 0.25 * (double)below(r, 100) - 1.0;
     if (chance(r, 50)) {
         double *values =
-            own(owned, random_layout(r, q, 8, 1, &weight, &q->weight_row, &q->weight_x, &n));
+            random_layout(r, q, 8, 1, &weight, &q->weight_row, &q->weight_x, &n);
         for (int64_t i = 0; i < n; i++)
             values[i] = chance(r, hostile) ? hostile_double(r) : 2.0;
         q->weight = weight;
     }
     if (chance(r, 50)) {
         uint8_t *values =
-            own(owned, random_layout(r, q, 1, 1, &keep, &q->keep_row, &q->keep_x, &n));
+            random_layout(r, q, 1, 1, &keep, &q->keep_row, &q->keep_x, &n);
         for (int64_t i = 0; i < n; i++)
             values[i] = (uint8_t)chance(r, 80);
         q->keep = keep;

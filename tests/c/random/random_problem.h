@@ -5,17 +5,6 @@
 
 #include "random/random_plan.h"
 
-/* Memories that are freed together. */
-typedef struct buffers {
-    void *all[24];
-    int n;
-} buffers;
-
-void *own(buffers *b, void *memory);
-void release(buffers *b);
-
-/* Memory for n items, neither more nor less. */
-void *exact(int64_t n, size_t size);
 /* n doubles: rising with small noise, with `hostile` percent of them replaced. */
 double *random_doubles(rng *r, int64_t n, int hostile);
 /* n values of parameters: most are positive, as most bounds ask. */
@@ -27,6 +16,6 @@ void random_sizes(rng *r, const pyspec_plan *plan, int small, pyspec_problem *q)
 /* Changes one of them, or takes an array away. */
 void mutate_sizes(rng *r, pyspec_problem *q);
 /* Gives an accepted problem arrays of exactly the sizes that it states. */
-void fill_problem(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hostile, buffers *owned);
+void fill_problem(rng *r, const pyspec_plan *plan, pyspec_problem *q, int hostile);
 
 #endif

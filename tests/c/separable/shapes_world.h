@@ -5,8 +5,6 @@
 #include "support/plans.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
-
 enum { COMPONENT = PYSPEC_STEP_COMPONENT, LAW = PYSPEC_STEP_LAW };
 enum { STORE = PYSPEC_FLAG_STORE, STATIC = PYSPEC_FLAG_STATIC, SHAPE = PYSPEC_FLAG_SHAPE };
 enum { ROWS = 131, POINTS = 389, ORDER = 9 };
@@ -51,7 +49,7 @@ typedef struct world {
 
 static inline world *make_world(int moves, int weights, int masks)
 {
-    world *w = calloc(1, sizeof *w);
+    world *w = zeros(1, sizeof *w);
     int status;
     w->plan = shapes_plan(moves);
     make_grid(&w->g, w->plan, ROWS, POINTS);
@@ -68,9 +66,7 @@ static inline world *make_world(int moves, int weights, int masks)
         if (!w->keep[i])
             w->data[i] = NAN;
     }
-    q->data = w->data;
-    q->data_row = POINTS * (int64_t)sizeof(double);
-    q->data_x = sizeof(double);
+    set_data(q, w->data);
     q->weight = weights ? w->weight : NULL;
     q->weight_row = weights & BY_ROW ? POINTS * (int64_t)sizeof(double) : 0;
     q->weight_x = weights & BY_X ? sizeof(double) : 0;
@@ -78,14 +74,6 @@ static inline world *make_world(int moves, int weights, int masks)
     q->keep_row = masks & BY_ROW ? POINTS : 0;
     q->keep_x = masks & BY_X ? 1 : 0;
     return w;
-}
-
-static inline void free_world(world *w)
-{
-    free(w->data);
-    free_grid(&w->g);
-    free(w->plan);
-    free(w);
 }
 
 #endif

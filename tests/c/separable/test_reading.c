@@ -4,17 +4,17 @@
 
 static double *numbers_for(int64_t n)
 {
-    return calloc((size_t)n, sizeof(double));
+    return zeros(n, sizeof(double));
 }
 
 /* How the values of a problem are stored. */
 enum { DOUBLES, APART, FLOATS, N_STORES };
 
-static void *store_as(pyspec_problem *q, int store)
+static void store_as(pyspec_problem *q, int store)
 {
     const int64_t n = ROWS * POINTS, step = store == APART ? 2 : 1;
     const double *data = q->data;
-    double *values = malloc((size_t)(step * n) * sizeof *values);
+    double *values = exact(step * n, sizeof *values);
     for (int64_t i = 0; i < n; i++)
         if (store == FLOATS)
             ((float *)values)[i] = (float)data[i];
@@ -25,22 +25,15 @@ static void *store_as(pyspec_problem *q, int store)
     q->data_type = store == FLOATS ? PYSPEC_TYPE_F32 : PYSPEC_TYPE_F64;
     q->data_x = size;
     q->data_row = POINTS * size;
-    return values;
 }
 
 /* For what a reading sums; no more are open than there is room for here. */
 static pyspec_normal empty_sums(int64_t size)
 {
     pyspec_normal s = {.form = PYSPEC_FORM_DATA, .order = size, .capacity = 20};
-    s.places = calloc(40, sizeof *s.places);
+    s.places = zeros(40, sizeof *s.places);
     s.nodes = numbers_for(20 * size);
     return s;
-}
-
-static void free_empty(pyspec_normal *s)
-{
-    free(s->places);
-    free(s->nodes);
 }
 
 /* Rows from edge to edge, each by itself, with functions of their own; the last is 0. */
@@ -66,11 +59,8 @@ static double *read_pieces(const pyspec_call *call, const pyspec_reading *asked,
         pyspec_normal part = empty_sums(asked->size);
         CHECK_INT(pyspec_read(call, &part, &own, edges[0], edges[1]), STATUS_OK);
         CHECK_INT(pyspec_join(&total, &part), STATUS_OK);
-        free_empty(&part);
-        free(functions);
     }
     CHECK_INT(pyspec_collect(&total, NULL, asked->size, numbers), STATUS_OK);
-    free_empty(&total);
     return numbers;
 }
 
@@ -86,7 +76,6 @@ static int sum_elsewhere(const fitted *f, double *memory, int64_t size, int form
     while (asked.is_due) {
         double *numbers = read_pieces(&f->call, &asked, edges);
         CHECK_INT(pyspec_span_take(&f->call, form, memory, size, numbers, &asked), STATUS_OK);
-        free(numbers);
         n++;
     }
     CHECK_INT(pyspec_span_answer(&f->call, form, memory, size, triangle), STATUS_OK);
@@ -94,7 +83,7 @@ static int sum_elsewhere(const fitted *f, double *memory, int64_t size, int form
 }
 
 /* Rows that are read piece by piece give the bits of those in memory, for any way to store the values. */
-static void pieces_give_the_bits_of_memory(void)
+TEST_ALL(pieces_give_the_bits_of_memory)
 {
     static const int whole[] = {5, ROWS, 0}, strips[] = {5, 64, 128, ROWS, 0},
                      uneven[] = {5, 128, ROWS, 0};
@@ -104,7 +93,7 @@ static void pieces_give_the_bits_of_memory(void)
             for (int k = 0; k < 3; k++) {
                 fitted *f = make_fitted(weights, k == 2 ? BY_ROW : BY_X);
                 f->w->g.problem.row_begin = 5;
-                void *values = store_as(&f->w->g.problem, store);
+                store_as(&f->w->g.problem, store);
                 const int64_t size = pyspec_span_size(f->w->plan, &f->w->g.problem);
                 double *memory = make_work(size);
                 memset(memory, 0, (size_t)size);
@@ -119,19 +108,16 @@ static void pieces_give_the_bits_of_memory(void)
                         CHECK(all_same(found, want, form ? SIZE : 1));
                     }
                 CHECK(n_readings >= 2 && n_readings <= N_WAY);
-                free_work(memory);
-                free(values);
-                free_fitted(f);
             }
 }
 
 /* A fall of chi^2 that the functions bring which join the span: what is left of it is read point by point. */
-static void a_rest_that_has_lost_its_digits_is_read_again(void)
+TEST_ALL(a_rest_that_has_lost_its_digits_is_read_again)
 {
     fitted *f = make_fitted(EVEN, EVEN);
     const int64_t size = f->part.span_size;
     const int whole[] = {0, ROWS, 0};
-    double *memory = make_work(size), triangle[SIZE], want;
+    double *memory = make_work(size), triangle[SIZE];
     int status;
     memset(memory, 0, (size_t)size);
     double *model = run_entry(RUN_EVALUATE, f->w->plan, &f->w->g.problem, true_theta, &status);
@@ -143,18 +129,11 @@ static void a_rest_that_has_lost_its_digits_is_read_again(void)
     CHECK_INT(sum_elsewhere(f, memory, size, PYSPEC_FORM_GRAM, whole, triangle), 1);
     memcpy(f->theta, true_theta, sizeof true_theta);
     CHECK_INT(sum_elsewhere(f, memory, size, PYSPEC_FORM_GRAM, whole, triangle), 2);
-    double *columns = explicit_columns(f->w->plan, &f->w->g.problem, true_theta, PYSPEC_FORM_GRAM);
-    double *gram = gram_of_columns(columns, ORDER, ROWS * POINTS);
-    want = gram[SIZE - 1];
+    const double want = explicit_gram(f->w->plan, &f->w->g.problem, true_theta, PYSPEC_FORM_GRAM)[SIZE - 1];
     CHECK(fabs(triangle[SIZE - 1] - want) <= 1e-7 * want);
-    free(columns);
-    free(gram);
-    free(model);
-    free_work(memory);
-    free_fitted(f);
 }
 
-static void bad_readings_are_refused(void)
+TEST(bad_readings_are_refused)
 {
     fitted *f = make_fitted(BY_ROW, EVEN);
     const pyspec_call *call = &f->call;
@@ -215,16 +194,6 @@ static void bad_readings_are_refused(void)
     CHECK_INT(pyspec_span_answer(call, form, memory, size, NULL), STATUS_NULL_POINTER);
     CHECK_INT(pyspec_span_answer(call, form, memory, size, triangle), STATUS_OK);
     check_against_derivatives(f, true_theta, triangle);
-    free(numbers);
-    free_empty(&sums);
-    free_work(memory);
-    free_fitted(f);
 }
 
-int main(void)
-{
-    RUN_ALL(pieces_give_the_bits_of_memory);
-    RUN_ALL(a_rest_that_has_lost_its_digits_is_read_again);
-    RUN(bad_readings_are_refused);
-    return REPORT;
-}
+UNIT_MAIN

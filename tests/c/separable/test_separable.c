@@ -13,20 +13,16 @@ static double *sum_apart(const world *w, int form, pyspec_team *team)
     s.in_strips = 1;
     const int64_t order = s.order;
     const pyspec_part part = {.call = &call, .normal = &s, .n_theta = w->plan->n_theta};
-    double *triangle = malloc((size_t)triangle_size(order) * sizeof *triangle);
+    double *triangle = exact(triangle_size(order), sizeof *triangle);
     CHECK_INT(pyspec_sum_parts(&part, 1, form, order, team, triangle), STATUS_OK);
-    free_sums(&s);
-    free_call(&call);
     return triangle;
 }
 
 static void check_sums(const world *w)
 {
     const pyspec_problem *q = &w->g.problem;
-    const int64_t n = (q->row_end - q->row_begin) * (q->x_end - q->x_begin);
     const int64_t size = triangle_size(ORDER);
-    double *columns = explicit_columns(w->plan, q, true_theta, PYSPEC_FORM_GRAM);
-    double *want = gram_of_columns(columns, ORDER, n);
+    double *want = explicit_gram(w->plan, q, true_theta, PYSPEC_FORM_GRAM);
     double *gram = sum_apart(w, PYSPEC_FORM_GRAM, NULL);
     double *fisher = sum_apart(w, PYSPEC_FORM_FISHER, NULL);
     double *factor = sum_apart(w, PYSPEC_FORM_FACTOR, NULL);
@@ -36,16 +32,9 @@ static void check_sums(const world *w)
     CHECK(gram_close(product, want, ORDER, 1e-11));
     CHECK(all_same(gram, fisher, size));
     CHECK(same(gram[size - 1], *value));
-    free(columns);
-    free(want);
-    free(gram);
-    free(fisher);
-    free(factor);
-    free(value);
-    free(product);
 }
 
-static void sums_are_those_of_the_derivatives(void)
+TEST_ALL(sums_are_those_of_the_derivatives)
 {
     for (int weights = EVEN; weights < N_DRESSES; weights++)
         for (int masks = EVEN; masks < N_DRESSES; masks++) {
@@ -55,12 +44,11 @@ static void sums_are_those_of_the_derivatives(void)
             w->g.problem.x_begin = 3;
             w->g.problem.x_end -= 101;
             check_sums(w);
-            free_world(w);
         }
 }
 
 /* Data of another type, and data that lie between other things. */
-static void data_may_be_stored_in_any_way(void)
+TEST_ALL(data_may_be_stored_in_any_way)
 {
     world *w = make_world(1, BY_ROW, EVEN);
     pyspec_problem *q = &w->g.problem;
@@ -79,26 +67,23 @@ static void data_may_be_stored_in_any_way(void)
     q->data_x = sizeof(double);
     for (int64_t gap = 0; gap < 2; gap++) { /* all doubles beside their place, then some rows */
         const int64_t size = POINTS * (int64_t)sizeof(double), row = size + 4 * gap;
-        char *moved = malloc((size_t)(ROWS * row + 4));
+        char *moved = exact(ROWS * row + 4, 1);
         for (int64_t k = 0; k < ROWS; k++)
             memcpy(moved + 4 * (1 - gap) + k * row, w->data + k * POINTS, (size_t)size);
         q->data = moved + 4 * (1 - gap);
         q->data_row = row;
         check_sums(w);
-        free(moved);
     }
-    free_world(w);
 }
 
-static void spectra_may_stand_still(void)
+TEST_ALL(spectra_may_stand_still)
 {
     world *w = make_world(0, BY_X, BY_ROW);
     check_sums(w);
-    free_world(w);
 }
 
 /* A map of counts, or nothing to compare with: the general walk, or its refusal. */
-static void other_sums_take_the_general_walk(void)
+TEST(other_sums_take_the_general_walk)
 {
     world *w = make_world(1, EVEN, EVEN);
     for (int64_t i = 0; i < ROWS * POINTS; i++)
@@ -109,19 +94,16 @@ static void other_sums_take_the_general_walk(void)
     double *walked = summed(w->plan, &w->g.problem, true_theta, PYSPEC_FORM_GRAM, &status);
     double *found = sum_apart(w, PYSPEC_FORM_GRAM, NULL);
     CHECK(all_same(walked, found, triangle_size(ORDER)));
-    free(walked);
-    free(found);
-    free_world(w);
 }
 
 /* Chunks are whole strips, and the sums those of one thread. */
-static void a_team_changes_no_bits(void)
+TEST_ALL(a_team_changes_no_bits)
 {
     enum { N_SUMS = 12 };
     world *w = make_world(1, BY_X, BY_ROW);
     const int64_t n_state = pyspec_team_size();
     pyspec_normal sums[N_SUMS];
-    double *state = make_work((n_state + 63) / 64 * 64);
+    double *state = make_work(n_state);
     pyspec_team team = {.n_threads = 1, .sums = sums, .n_sums = N_SUMS, .state = state,
                         .n_state = n_state};
     for (int k = 0; k < N_SUMS; k++)
@@ -130,17 +112,11 @@ static void a_team_changes_no_bits(void)
     for (int form = 0; form <= PYSPEC_FORM_GRAM; form++) {
         double *alone = sum_apart(w, form, NULL), *together = sum_apart(w, form, &team);
         CHECK(all_same(alone, together, form ? triangle_size(ORDER) : 1));
-        free(alone);
-        free(together);
     }
     CHECK_INT(pyspec_dismiss(&team), STATUS_OK);
-    for (int k = 0; k < N_SUMS; k++)
-        free_sums(&sums[k]);
-    free_work(state);
-    free_world(w);
 }
 
-static void without_data_there_are_no_sums(void)
+TEST(without_data_there_are_no_sums)
 {
     world *w = make_world(1, EVEN, EVEN);
     w->g.problem.data = NULL;
@@ -151,13 +127,10 @@ static void without_data_there_are_no_sums(void)
     s.in_strips = 1;
     const pyspec_part part = {.call = &call, .normal = &s, .n_theta = w->plan->n_theta};
     CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_GRAM, ORDER, NULL, triangle), STATUS_DATA);
-    free_sums(&s);
-    free_call(&call);
-    free_world(w);
 }
 
 /* Sums of another order used to be filled beyond the room of a strip, and called good. */
-static void sums_that_do_not_fit_are_refused(void)
+TEST(sums_that_do_not_fit_are_refused)
 {
     world *w = make_world(1, EVEN, EVEN);
     const pyspec_call call = make_call(w->plan, &w->g.problem, true_theta, PYSPEC_PREPARE_SLOPES);
@@ -180,19 +153,6 @@ static void sums_that_do_not_fit_are_refused(void)
               STATUS_NULL_POINTER);
     part.normal = &s;
     CHECK_INT(pyspec_sum_parts(&part, 1, PYSPEC_FORM_DATA, ORDER, NULL, triangle), STATUS_ORDER);
-    free_sums(&s);
-    free_call(&call);
-    free_world(w);
 }
 
-int main(void)
-{
-    RUN(sums_that_do_not_fit_are_refused);
-    RUN_ALL(sums_are_those_of_the_derivatives);
-    RUN_ALL(data_may_be_stored_in_any_way);
-    RUN_ALL(spectra_may_stand_still);
-    RUN(other_sums_take_the_general_walk);
-    RUN_ALL(a_team_changes_no_bits);
-    RUN(without_data_there_are_no_sums);
-    return REPORT;
-}
+UNIT_MAIN

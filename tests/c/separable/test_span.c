@@ -12,14 +12,13 @@ enum { N_THREADS = 3, N_SUMS = 40 };
 static void sum_unread(fitted *f, const double *values, int form, double *triangle)
 {
     const void *data = f->w->g.problem.data;
-    double *nothing = make_work((ROWS * POINTS * (int64_t)sizeof(double) + 63) / 64 * 64);
+    double *nothing = make_work(ROWS * POINTS * (int64_t)sizeof(double));
     f->w->g.problem.data = nothing;
     sum_at(f, values, form, NULL, triangle);
     f->w->g.problem.data = data;
-    free_work(nothing);
 }
 
-static void sums_are_those_of_the_derivatives(void)
+TEST_ALL(sums_are_those_of_the_derivatives)
 {
     for (int weights = EVEN; weights < BOTH; weights++)
         for (int masks = EVEN; masks < N_DRESSES; masks++)
@@ -39,12 +38,11 @@ static void sums_are_those_of_the_derivatives(void)
                     sum_at(f, values, PYSPEC_FORM_VALUE, NULL, &value);
                     CHECK(fabs(value - triangle[SIZE - 1]) <= 1e-14 * value);
                 }
-                free_fitted(f);
             }
 }
 
 /* What was read once is not read again where times change by rounding alone, whatever places do. */
-static void data_are_read_until_times_settle(void)
+TEST_ALL(data_are_read_until_times_settle)
 {
     fitted *f = make_fitted(BY_ROW, BY_X);
     double values[ORDER - 1], triangle[SIZE], again[SIZE];
@@ -67,7 +65,6 @@ static void data_are_read_until_times_settle(void)
     pyspec_begin_span(&f->part);
     sum_unread(f, values, PYSPEC_FORM_GRAM, again);
     CHECK(!isfinite(again[SIZE - 1]));
-    free_fitted(f);
 }
 
 /* Whether sums at a time that is off by such a share follow from what was read at the true one. */
@@ -85,13 +82,11 @@ static int is_unread(double noise, double share, int form)
     values[3] *= 1.0 + share;
     sum_unread(f, values, form, triangle);
     const int found = isfinite(triangle[form ? SIZE - 1 : 0]);
-    free(model);
-    free_fitted(f);
     return found;
 }
 
 /* Slopes are known to first order, values to second: what is left moves no optimum, or data are read. */
-static void functions_are_new_where_they_would_move_the_optimum(void)
+TEST_ALL(functions_are_new_where_they_would_move_the_optimum)
 {
     CHECK(is_unread(0.1, 1e-12, PYSPEC_FORM_GRAM));
     CHECK(!is_unread(0.1, 1e-8, PYSPEC_FORM_GRAM));
@@ -101,7 +96,7 @@ static void functions_are_new_where_they_would_move_the_optimum(void)
 }
 
 /* A trace that is 1 at all times is the first function, which is u(t). */
-static void a_trace_may_be_the_first_function(void)
+TEST_ALL(a_trace_may_be_the_first_function)
 {
     fitted *f = make_fitted(EVEN, EVEN);
     double values[ORDER - 1], triangle[SIZE], again[SIZE];
@@ -113,11 +108,10 @@ static void a_trace_may_be_the_first_function(void)
     sum_unread(f, values, PYSPEC_FORM_GRAM, again);
     CHECK(all_same(triangle, again, SIZE - 1));
     CHECK(fabs(again[SIZE - 1] - triangle[SIZE - 1]) <= 1e-14 * triangle[SIZE - 1]);
-    free_fitted(f);
 }
 
 /* chi^2 that has become tiny is not the small rest of a large one. */
-static void no_digits_are_lost_on_the_way_to_an_exact_fit(void)
+TEST_ALL(no_digits_are_lost_on_the_way_to_an_exact_fit)
 {
     fitted *f = make_fitted(EVEN, EVEN);
     int status;
@@ -136,17 +130,12 @@ static void no_digits_are_lost_on_the_way_to_an_exact_fit(void)
     const double before = triangle[SIZE - 1];
     sum_at(f, true_theta, PYSPEC_FORM_GRAM, NULL, triangle);
     CHECK(triangle[SIZE - 1] < 1e-10 * before);
-    double *columns = explicit_columns(f->w->plan, &f->w->g.problem, true_theta, PYSPEC_FORM_GRAM);
-    double *want = gram_of_columns(columns, ORDER, ROWS * POINTS);
+    double *want = explicit_gram(f->w->plan, &f->w->g.problem, true_theta, PYSPEC_FORM_GRAM);
     CHECK(fabs(triangle[SIZE - 1] - want[SIZE - 1]) <= 1e-6 * want[SIZE - 1]);
-    free(columns);
-    free(want);
-    free(model);
-    free_fitted(f);
 }
 
 /* A point far off any sense, which a fit refuses, spoils nothing. */
-static void huge_models_leave_no_rounding_behind(void)
+TEST_ALL(huge_models_leave_no_rounding_behind)
 {
     fitted *f = make_fitted(BY_X, BY_ROW);
     double values[ORDER - 1], triangle[SIZE];
@@ -162,11 +151,10 @@ static void huge_models_leave_no_rounding_behind(void)
         sum_at(f, values, PYSPEC_FORM_GRAM, NULL, triangle);
         check_against_derivatives(f, values, triangle);
     }
-    free_fitted(f);
 }
 
 /* More functions of time than there is room for: it begins anew. */
-static void a_full_span_begins_anew(void)
+TEST_ALL(a_full_span_begins_anew)
 {
     fitted *f = make_fitted(EVEN, BY_ROW);
     for (int k = 0; k < 24; k++) {
@@ -177,11 +165,10 @@ static void a_full_span_begins_anew(void)
         sum_at(f, values, PYSPEC_FORM_GRAM, NULL, triangle);
         check_against_derivatives(f, values, triangle);
     }
-    free_fitted(f);
 }
 
 /* A theta without a finite model leaves nothing behind. */
-static void what_is_not_finite_is_forgotten(void)
+TEST_ALL(what_is_not_finite_is_forgotten)
 {
     fitted *f = make_fitted(BY_X, EVEN);
     double values[ORDER - 1], triangle[SIZE];
@@ -195,19 +182,18 @@ static void what_is_not_finite_is_forgotten(void)
         sum_unread(f, true_theta, PYSPEC_FORM_GRAM, triangle);
         CHECK(isfinite(triangle[SIZE - 1]));
     }
-    free_fitted(f);
 }
 
 /* The sums of a whole way, one behind the other, by a team of so many threads. */
 static double *sums_of_a_team(int n_threads)
 {
     fitted *f = make_fitted(BY_ROW, BY_X);
-    double *found = malloc(N_WAY * SIZE * sizeof *found);
+    double *found = exact(N_WAY * SIZE, sizeof *found);
     const int64_t n_state = pyspec_team_size(), size = f->call.work_size;
     pyspec_normal sums[N_SUMS];
     pyspec_team team = {.n_threads = n_threads, .work_size = size, .sums = sums, .n_sums = N_SUMS,
                         .n_state = n_state};
-    team.state = make_work((n_state + 63) / 64 * 64);
+    team.state = make_work(n_state);
     team.work = make_work((n_threads - 1) * size);
     for (int k = 0; k < N_SUMS; k++)
         make_sums(&sums[k], PYSPEC_FORM_GRAM, ORDER - 1, PYSPEC_NORMAL_NODES, ORDER);
@@ -223,23 +209,16 @@ static double *sums_of_a_team(int n_threads)
     CHECK_INT(pyspec_dismiss(&team), STATUS_OK);
     for (int k = 1; k < n_threads; k++)
         CHECK(end_help(threads[k]));
-    for (int k = 0; k < N_SUMS; k++)
-        free_sums(&sums[k]);
-    free_work(team.state);
-    free_work(team.work);
-    free_fitted(f);
     return found;
 }
 
-static void threads_change_no_bits(void)
+TEST_ALL(threads_change_no_bits)
 {
     double *alone = sums_of_a_team(1);
     for (int n = 2; n <= N_THREADS; n++) {
         double *together = sums_of_a_team(n);
         CHECK(all_same(alone, together, N_WAY * SIZE));
-        free(together);
     }
-    free(alone);
 }
 
 /* ---- fits ---------------------------------------------------------------------------------- */
@@ -254,7 +233,7 @@ static pyspec_solver run_fit(fitted *f, int has_span, int64_t budget)
     pyspec_solver s = {.n = N, .n_points = ROWS * POINTS, .max_nfev = 100, .tolerance = 5e-8,
                        .data_square = 1e6, .theta = end, .lower = bounds, .trial = trial,
                        .answer = answer, .normal = normal};
-    s.work = make_work((pyspec_fit_work_size(N) + 63) / 64 * 64);
+    s.work = make_work(pyspec_fit_work_size(N));
     for (int j = 0; j < N; j++) {
         bounds[j] = 1e-3;
         bounds[N + j] = 100.0;
@@ -263,13 +242,12 @@ static pyspec_solver run_fit(fitted *f, int has_span, int64_t budget)
     f->part.span = has_span ? own : NULL;
     while (pyspec_fit(&s, &f->part, 1, NULL, budget) == PYSPEC_FIT_AGAIN)
         continue;
-    free_work(s.work);
     f->part.span = own;
     memcpy(f->theta, end, sizeof end);
     return s;
 }
 
-static void a_fit_ends_where_it_does_without(void)
+TEST_ALL(a_fit_ends_where_it_does_without)
 {
     fitted *f = make_fitted(BY_ROW, EVEN);
     const pyspec_solver with = run_fit(f, 1, 1000);
@@ -282,10 +260,9 @@ static void a_fit_ends_where_it_does_without(void)
     CHECK(fabs(with.chisqr - without.chisqr) <= 1e-13 * without.chisqr);
     for (int j = 0; j < ORDER - 1; j++)
         CHECK(fabs(end[j] - f->theta[j]) <= 1e-9 * fabs(f->theta[j]));
-    free_fitted(f);
 }
 
-static void every_budget_gives_the_same_bits(void)
+TEST_ALL(every_budget_gives_the_same_bits)
 {
     fitted *f = make_fitted(EVEN, BY_X);
     const pyspec_solver all = run_fit(f, 1, 1000);
@@ -297,13 +274,12 @@ static void every_budget_gives_the_same_bits(void)
         CHECK(same(some.chisqr, all.chisqr));
         CHECK(all_same(f->theta, end, ORDER - 1));
     }
-    free_fitted(f);
 }
 
 /* ---- where there is none ------------------------------------------------------------------- */
 
 /* Memory that is too small is not touched; nor is any for plans and data that have no such way. */
-static void other_parts_have_none(void)
+TEST(other_parts_have_none)
 {
     fitted *f = make_fitted(EVEN, EVEN);
     pyspec_problem *q = &f->w->g.problem;
@@ -334,10 +310,9 @@ static void other_parts_have_none(void)
     q->row_end = ROWS;
     f->w->plan->separable = -1;
     CHECK_INT(pyspec_span_size(f->w->plan, q), 0);
-    free_fitted(f);
 }
 
-static void sums_that_do_not_fit_are_refused(void)
+TEST(sums_that_do_not_fit_are_refused)
 {
     fitted *f = make_fitted(EVEN, EVEN);
     double triangle[(ORDER + 1) * (ORDER + 2) / 2];
@@ -347,23 +322,6 @@ static void sums_that_do_not_fit_are_refused(void)
         CHECK_INT(pyspec_sum_in_fit(&part, 1, PYSPEC_FORM_GRAM, ORDER + 1, NULL, 1, triangle),
                   more ? STATUS_ORDER : STATUS_OK);
     }
-    free_fitted(f);
 }
 
-int main(void)
-{
-    RUN(sums_that_do_not_fit_are_refused);
-    RUN_ALL(sums_are_those_of_the_derivatives);
-    RUN_ALL(data_are_read_until_times_settle);
-    RUN_ALL(functions_are_new_where_they_would_move_the_optimum);
-    RUN_ALL(a_trace_may_be_the_first_function);
-    RUN_ALL(no_digits_are_lost_on_the_way_to_an_exact_fit);
-    RUN_ALL(huge_models_leave_no_rounding_behind);
-    RUN_ALL(a_full_span_begins_anew);
-    RUN_ALL(what_is_not_finite_is_forgotten);
-    RUN_ALL(threads_change_no_bits);
-    RUN_ALL(a_fit_ends_where_it_does_without);
-    RUN_ALL(every_budget_gives_the_same_bits);
-    RUN(other_parts_have_none);
-    return REPORT;
-}
+UNIT_MAIN

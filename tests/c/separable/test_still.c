@@ -6,8 +6,6 @@
 #include "support/sums.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
-
 enum { SLOPES = PYSPEC_PREPARE_SLOPES };
 
 /* How many still columns are found, and their numbers. */
@@ -18,13 +16,12 @@ static int64_t find_still(const model *m, int64_t *list)
     const prepared_parts p = divide_prepared(m->plan, &m->g.problem, call.prepared, SLOPES);
     const int64_t n = ((const int64_t *)(const void *)p.counts)[COUNT_STILL];
     memcpy(list, p.still_list, (size_t)n * sizeof *list);
-    free_call(&call);
     return n;
 }
 
 /* A parameter of lines that do not move, and the height of a shape that does not, which comes behind as it
  * moves itself. */
-static void finds_what_does_not_move(void)
+TEST_ALL(finds_what_does_not_move)
 {
     int64_t list[16];
     model m;
@@ -32,11 +29,10 @@ static void finds_what_does_not_move(void)
     CHECK_INT(find_still(&m, list), 2);
     CHECK_INT(list[0], 8);
     CHECK_INT(list[1], 0);
-    free_model(&m);
 }
 
 /* By theta each parameter moves something; weights differ from point to point. */
-static void leaves_what_moves(void)
+TEST(leaves_what_moves)
 {
     int64_t list[16];
     for (int kind = MODEL_2D; kind < N_MODELS; kind++)
@@ -45,7 +41,6 @@ static void leaves_what_moves(void)
             model m;
             make_model(&m, kind, weighted ? COLUMNS_MIXED : COLUMNS_TURNED, dress, 9, 61);
             CHECK_INT(find_still(&m, list), 0);
-            free_model(&m);
         }
 }
 
@@ -68,11 +63,10 @@ static double *summed_in_strips(const model *m, int64_t cut)
     if (is_cut)
         CHECK_INT(accumulate(m->plan, q, m->theta, &s, cut, q->row_end), STATUS_OK);
     double *triangle = collected(&s);
-    free_sums(&s);
     return triangle;
 }
 
-static void changes_no_bits(void)
+TEST_ALL(changes_no_bits)
 {
     static const int64_t row_sizes[] = {1, 7, 8, 9, 70}, x_sizes[] = {1, 47, 48, 49, 131};
     for (int kind = MODEL_2D; kind < N_MODELS; kind++)
@@ -92,18 +86,7 @@ static void changes_no_bits(void)
                 CHECK(has_others ? gram_close(strips, gram, order, 1e-15)
                                  : all_same(strips, gram, size));
                 CHECK(all_same(pieces, strips, size));
-                free(strips);
-                free(pieces);
-                free(gram);
-                free(fisher);
-                free_model(&m);
             }
 }
 
-int main(void)
-{
-    RUN_ALL(finds_what_does_not_move);
-    RUN(leaves_what_moves);
-    RUN_ALL(changes_no_bits);
-    return REPORT;
-}
+UNIT_MAIN

@@ -9,8 +9,6 @@
 #include "support/sums.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
-
 enum { N = 7, N_FIXED = 2, N_X = 131, N_CASES = 37, MOST_GROUPS = 2, TRIANGLE = (N + 1) * (N + 2) / 2 };
 enum { OUT = 3 * N + N * N + TRIANGLE, MARGIN = 2 };
 enum { STORE = PYSPEC_FLAG_STORE, STATIC = PYSPEC_FLAG_STATIC, COMPONENT = PYSPEC_STEP_COMPONENT };
@@ -92,6 +90,7 @@ static inline void draw_cases(cases *c, int dress, double noise)
 {
     uint64_t state = 3 + drawn.from;
     pyspec_problem *q = &c->g.problem;
+    const int64_t n_owned = count_owned();
     pyspec_call call = make_call(c->plan, q, NULL, 0);
     double clean[N_X];
     call.out = clean;
@@ -119,7 +118,7 @@ static inline void draw_cases(cases *c, int dress, double noise)
                 c->data[k][i] = i % 2 ? (double)NAN : (double)INFINITY;
         }
     }
-    free_call(&call);
+    free_owned(n_owned);
     q->fixed = c->fixed[0];
     if (dress & DRESS_WINDOW) {
         q->x_begin = MARGIN;
@@ -129,10 +128,8 @@ static inline void draw_cases(cases *c, int dress, double noise)
 
 static inline cases *begin_cases(int dress, double noise)
 {
-    cases *c = calloc(1, sizeof *c);
+    cases *c = zeros(1, sizeof *c);
     const int n_x = drawn.n_x;
-    if (!c)
-        abort();
     c->plan = make_plan();
     make_grid(&c->g, c->plan, 1, n_x);
     for (int i = 0; i < n_x; i++) /* as far as N_X points reach */
@@ -148,13 +145,6 @@ static inline cases *begin_cases(int dress, double noise)
     q->keep = dress & DRESS_KEEP ? c->keep[0] : NULL;
     CHECK_INT(pyspec_check(c->plan, c->plan->size, q, NULL), STATUS_OK);
     return c;
-}
-
-static inline void end_cases(cases *c)
-{
-    free(c->plan);
-    free_grid(&c->g);
-    free(c);
 }
 
 static inline pyspec_problem problem_of(const cases *c, int k)
@@ -187,13 +177,6 @@ static inline void begin_group(group_memory *g, const cases *c)
     CHECK(g->size > 0);
     g->beside = make_work(g->size);
     memset(g->beside, 0, (size_t)g->size);
-}
-
-static inline void end_group(group_memory *g)
-{
-    free_sums(&g->sums);
-    free_call(&g->call);
-    free_work(g->beside);
 }
 
 typedef struct slot_memory {
@@ -229,14 +212,14 @@ static inline void begin_slot(slot_memory *o)
     o->solver.trial = o->trial;
     o->solver.answer = o->answer;
     o->solver.normal = o->normal;
-    o->solver.work = malloc((size_t)pyspec_fit_work_size(N));
+    o->solver.work = exact(pyspec_fit_work_size(N), 1);
     o->end.held = o->held;
     o->end.side = (int64_t *)(void *)o->ending;
     o->end.gain = o->ending + N;
     o->end.covariance = o->ending + 2 * N;
     o->end.factor = o->ending + 2 * N + N * N;
-    o->end.work = malloc((size_t)pyspec_end_work_size(N));
-    o->search.work = malloc((size_t)pyspec_search_work_size(N));
+    o->end.work = exact(pyspec_end_work_size(N), 1);
+    o->search.work = exact(pyspec_search_work_size(N), 1);
 }
 
 /* Every fifth case starts far away, case 3 has a point that is NaN, case 5 hardly any that counts. */
@@ -254,9 +237,7 @@ static inline void draw_starts(batch *b)
 
 static inline batch *begin_batch(int dress, int n_groups, int is_beside, int turned)
 {
-    batch *b = calloc(1, sizeof *b);
-    if (!b)
-        abort();
+    batch *b = zeros(1, sizeof *b);
     b->c = begin_cases(dress, 0.1);
     draw_starts(b);
     for (int k = 0; turned && k < N_CASES / 2; k++) { /* in the opposite order */
@@ -303,20 +284,6 @@ static inline batch *begin_batch(int dress, int n_groups, int is_beside, int tur
     b->many.beside = is_beside ? b->beside : NULL;
     b->many.beside_size = size;
     return b;
-}
-
-static inline void end_batch(batch *b)
-{
-    for (int k = 0; k < MOST_GROUPS && b->groups[k].beside; k++)
-        end_group(&b->groups[k]);
-    for (int k = 0; k < MOST_GROUPS * L; k++) {
-        free(b->memories[k].solver.work);
-        free(b->memories[k].end.work);
-        free(b->memories[k].search.work);
-    }
-    free_work(b->beside);
-    end_cases(b->c);
-    free(b);
 }
 
 /* Whether a case has the same end, the same errors, and the same optimum to 1e-7 standard errors, or to where rounding

@@ -29,14 +29,9 @@ static void sum_lanes(const cases *c, const int *order, int form, double triangl
     CHECK_INT(pyspec_sum_beside(&r, &g.call, &beside, form, &sums), STATUS_OK);
     FOR_LANES for (int k = 0; k < TRIANGLE; k++)
         triangles[l][k] = sums[k * L + l];
-    free_work(theta);
-    free_work(fixed);
-    free_work(data);
-    free_work(weight);
-    end_group(&g);
 }
 
-static void sums_are_those_of_each_alone(void)
+TEST_ALL(sums_are_those_of_each_alone)
 {
     static const int order[L] = {3, 0, 7, 2, 5, 1, 6, 4};
     for (int dress = 0; dress < N_DRESSES; dress++)
@@ -50,9 +45,7 @@ static void sums_are_those_of_each_alone(void)
                 double *alone = summed(c->plan, &q, c->theta[order[l]], form, &status);
                 CHECK_INT(status, STATUS_OK);
                 CHECK(alone && gram_close(triangles[l], alone, N + 1, 1e-12));
-                free(alone);
             }
-            end_cases(c);
         }
 }
 
@@ -69,7 +62,7 @@ static void spoil(cases *c)
     }
 }
 
-static void neighbours_and_places_change_no_bits(void)
+TEST_ALL(neighbours_and_places_change_no_bits)
 {
     for (int dress = 0; dress < N_DRESSES; dress += DRESS_WEIGHT) {
         cases *calm = begin_cases(dress, 0.2), *wild = begin_cases(dress, 0.2);
@@ -84,14 +77,12 @@ static void neighbours_and_places_change_no_bits(void)
             sum_lanes(wild, order, PYSPEC_FORM_GRAM, found);
             FOR_LANES CHECK(order[l] > 1 || memcmp(found[l], wanted[order[l]], sizeof found[l]) == 0);
         }
-        end_cases(calm);
-        end_cases(wild);
     }
 }
 
 /* ---- fits -------------------------------------------------------------------------------- */
 
-static void each_ends_as_it_does_alone(void)
+TEST(each_ends_as_it_does_alone)
 {
     for (int dress = 0; dress < N_DRESSES; dress++) {
         batch *b = begin_batch(dress, 1, 1, 0), *alone = begin_batch(dress, 1, 0, 0);
@@ -108,12 +99,10 @@ static void each_ends_as_it_does_alone(void)
         CHECK(n_certain > N_CASES / 2);
         CHECK_INT(b->found.fitted[3].end, PYSPEC_END_NOT_FINITE);
         CHECK_INT(b->found.fitted[5].end, dress & DRESS_KEEP ? PYSPEC_END_DEGENERATE : alone->found.fitted[5].end);
-        end_batch(b);
-        end_batch(alone);
     }
 }
 
-static void order_and_budget_change_no_bits(void)
+TEST(order_and_budget_change_no_bits)
 {
     static const int64_t budgets[] = {1, 2, 13, 1 << 20};
     for (int dress = 0; dress < N_DRESSES; dress += 3) {
@@ -125,14 +114,12 @@ static void order_and_budget_change_no_bits(void)
             while (pyspec_fit_many(&b->many, NULL, budgets[k % 4]) == PYSPEC_FIT_AGAIN)
                 CHECK(calls++ < 1000 * N_CASES);
             CHECK(same_cases(&b->found, &all->found, k % 2));
-            end_batch(b);
         }
-        end_batch(all);
     }
 }
 
 /* As where each is told of before the next begins: most lanes have had no case yet. Of counts they were read. */
-static void company_changes_no_bits(void)
+TEST(company_changes_no_bits)
 {
     for (int dress = DRESS_WEIGHT; dress <= DRESS_POISSON; dress += DRESS_POISSON - DRESS_WEIGHT) {
         batch *all = begin_batch(dress, 1, 1, 0), *b = begin_batch(dress, 1, 1, 0);
@@ -140,16 +127,14 @@ static void company_changes_no_bits(void)
         for (b->many.n_cases = 0; b->many.n_cases <= N_CASES; b->many.n_cases++)
             CHECK_INT(pyspec_fit_many(&b->many, NULL, 1 << 20), PYSPEC_FIT_DONE);
         CHECK(same_cases(&b->found, &all->found, 0));
-        end_batch(all);
-        end_batch(b);
     }
 }
 
-static void threads_change_no_bits(void)
+TEST(threads_change_no_bits)
 {
     batch *all = begin_batch(0, 1, 1, 0);
     const int64_t n_state = pyspec_team_size();
-    double *state = make_work((n_state + 63) / 64 * 64);
+    double *state = make_work(n_state);
     pyspec_team team = {.n_threads = 2, .state = state, .n_state = n_state};
     thread_of_team thread;
     CHECK_INT(pyspec_fit_many(&all->many, NULL, 1 << 20), PYSPEC_FIT_DONE);
@@ -160,15 +145,12 @@ static void threads_change_no_bits(void)
         while (pyspec_fit_many(&b->many, &team, 5 + 20 * round) == PYSPEC_FIT_AGAIN)
             continue;
         CHECK(same_cases(&b->found, &all->found, round % 2));
-        end_batch(b);
     }
     CHECK_INT(pyspec_dismiss(&team), STATUS_OK);
     CHECK(end_help(thread));
-    free_work(state);
-    end_batch(all);
 }
 
-static void what_cannot_be_side_by_side_is_refused(void)
+TEST(what_cannot_be_side_by_side_is_refused)
 {
     model m;
     batch *b = begin_batch(0, 1, 1, 0);
@@ -180,18 +162,6 @@ static void what_cannot_be_side_by_side_is_refused(void)
     b->many.n_slots = L;
     b->many.beside_size--;
     CHECK_INT(pyspec_fit_many(&b->many, NULL, 1), -STATUS_SIZE);
-    end_batch(b);
-    free_model(&m);
 }
 
-int main(void)
-{
-    RUN_ALL(sums_are_those_of_each_alone);
-    RUN_ALL(neighbours_and_places_change_no_bits);
-    RUN(each_ends_as_it_does_alone);
-    RUN(order_and_budget_change_no_bits);
-    RUN(company_changes_no_bits);
-    RUN(threads_change_no_bits);
-    RUN(what_cannot_be_side_by_side_is_refused);
-    return REPORT;
-}
+UNIT_MAIN

@@ -2,8 +2,6 @@
 #include "solver/solver.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
-
 enum { MOST = 5, ROWS = 9 };
 
 /* [J r] of ROWS rows, and its triangles. */
@@ -109,9 +107,8 @@ static int64_t ask(asked *a, const sample *s)
     double triangle[(MOST + 1) * (MOST + 2) / 2];
     memcpy(triangle, has_factor(&a->solver) ? s->factor : s->gram, sizeof triangle);
     a->solver.normal = triangle;
-    a->end.work = malloc((size_t)pyspec_end_work_size(s->n));
+    a->end.work = exact(pyspec_end_work_size(s->n), 1);
     CHECK_INT(pyspec_end_of(&a->solver, &a->end), STATUS_OK);
-    free(a->end.work);
     return a->end.flags;
 }
 
@@ -141,7 +138,7 @@ static void check_inverse(const asked *a, const sample *s)
         }
 }
 
-static void the_covariance_is_an_inverse(void)
+TEST(the_covariance_is_an_inverse)
 {
     for (int64_t n = 1; n <= MOST; n++)
         for (int is_factor = 0; is_factor < 2; is_factor++)
@@ -158,7 +155,7 @@ static void the_covariance_is_an_inverse(void)
 }
 
 /* Any set of parameters judged elsewhere: the others are as in a fit without these. */
-static void held_ones_are_left_out(void)
+TEST(held_ones_are_left_out)
 {
     const sample s = make_sample(MOST, 11);
     for (int set = 0; set < 1 << MOST; set++)
@@ -172,7 +169,7 @@ static void held_ones_are_left_out(void)
         }
 }
 
-static void the_distance_is_that_of_the_step(void)
+TEST(the_distance_is_that_of_the_step)
 {
     for (int64_t n = 1; n <= MOST; n++)
         for (int is_factor = 0; is_factor < 2; is_factor++) {
@@ -188,7 +185,7 @@ static void the_distance_is_that_of_the_step(void)
         }
 }
 
-static void the_factor_has_the_gram_matrix(void)
+TEST(the_factor_has_the_gram_matrix)
 {
     const sample s = make_sample(MOST, 3);
     for (int is_factor = 0; is_factor < 2; is_factor++) {
@@ -207,7 +204,7 @@ static void the_factor_has_the_gram_matrix(void)
 }
 
 /* A bound holds a parameter that chi^2 pushes beyond it; one that it pushes inside, or not at all, is in doubt. */
-static void a_bound_needs_a_push(void)
+TEST(a_bound_needs_a_push)
 {
     const int64_t at_bound = PYSPEC_ENDING_AT_BOUND;
     for (int is_factor = 0; is_factor < 2; is_factor++)
@@ -230,7 +227,7 @@ static void a_bound_needs_a_push(void)
 
 /* Without its bound a parameter takes chi^2 down as far as the undamped step of all does, at an optimum of the
  * others: these have no slope there. */
-static void a_bound_costs_what_its_parameter_gains(void)
+TEST(a_bound_costs_what_its_parameter_gains)
 {
     for (int is_factor = 0; is_factor < 2; is_factor++) {
         sample s = make_sample(4, 33);
@@ -265,7 +262,7 @@ static void a_bound_costs_what_its_parameter_gains(void)
 }
 
 /* Next to a bound that the undamped step goes beyond nothing is certain either. */
-static void next_to_a_bound(void)
+TEST(next_to_a_bound)
 {
     const sample s = make_sample(1, 5);
     const double step = gram_of(&s, 0, 1) / gram_of(&s, 0, 0);
@@ -280,7 +277,7 @@ static void next_to_a_bound(void)
     CHECK_INT(ask(&a, &s), PYSPEC_ENDING_CERTAIN);
 }
 
-static void errors_beyond_bounds_and_exact_fits(void)
+TEST(errors_beyond_bounds_and_exact_fits)
 {
     const sample s = make_sample(2, 9);
     asked a;
@@ -296,7 +293,7 @@ static void errors_beyond_bounds_and_exact_fits(void)
 }
 
 /* Two columns alike are weak together; where a bound holds one of them the other is certain. */
-static void doubt_is_told(void)
+TEST(doubt_is_told)
 {
     for (int is_factor = 0; is_factor < 2; is_factor++) {
         const double share[] = {1e-6, 0.0};
@@ -330,7 +327,7 @@ static void doubt_is_told(void)
     }
 }
 
-static void what_is_missing_is_refused(void)
+TEST(what_is_missing_is_refused)
 {
     const sample s = make_sample(1, 1);
     double triangle[3], work[22];
@@ -358,7 +355,7 @@ static void what_is_missing_is_refused(void)
 }
 
 /* What rounding may do to chi^2 of data of any size: the product of two squares was infinite, or 0. */
-static void rounding_of_any_size(void)
+TEST(rounding_of_any_size)
 {
     for (int power = -300; power <= 300; power += 50) {
         const double size = pow(10.0, power);
@@ -367,18 +364,4 @@ static void rounding_of_any_size(void)
     }
 }
 
-int main(void)
-{
-    RUN(the_covariance_is_an_inverse);
-    RUN(held_ones_are_left_out);
-    RUN(the_distance_is_that_of_the_step);
-    RUN(the_factor_has_the_gram_matrix);
-    RUN(a_bound_needs_a_push);
-    RUN(a_bound_costs_what_its_parameter_gains);
-    RUN(next_to_a_bound);
-    RUN(errors_beyond_bounds_and_exact_fits);
-    RUN(doubt_is_told);
-    RUN(what_is_missing_is_refused);
-    RUN(rounding_of_any_size);
-    return REPORT;
-}
+UNIT_MAIN

@@ -4,8 +4,6 @@
 #include "support/sums.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
-
 enum { N_PARTS = 2, N_ALL = 9, N_OWN = 7, SIZE = (N_ALL + 1) * (N_ALL + 2) / 2 };
 
 /* Both files have a height and a slope of their own. */
@@ -21,22 +19,12 @@ typedef struct joint_fit {
     double *theta, *bounds, *trial, *answer, *normal;
 } joint_fit;
 
-static double *doubles(int64_t n)
-{
-    double *memory = malloc((size_t)n * sizeof *memory);
-    if (!memory)
-        abort();
-    for (int64_t k = 0; k < n; k++)
-        memory[k] = (double)NAN;
-    return memory;
-}
-
 static void begin_part(joint_fit *f, int k, int columns, int dress)
 {
     model *m = &f->models[k];
     make_model(m, MODEL_2D, columns, dress, 27 + 4 * k, 53 - 11 * k);
     make_sums(&f->sums[k], PYSPEC_FORM_FACTOR, N_OWN, PYSPEC_NORMAL_NODES, N_ALL + 1);
-    double *theta = doubles(N_OWN);
+    double *theta = doubles(N_OWN, (double)NAN);
     f->calls[k] = make_call(m->plan, &m->g.problem, theta, PYSPEC_PREPARE_SLOPES);
     f->parts[k] = (pyspec_part){.call = &f->calls[k], .theta = theta, .gather = gathers[k], .normal = &f->sums[k], .n_theta = N_OWN};
 }
@@ -44,10 +32,10 @@ static void begin_part(joint_fit *f, int k, int columns, int dress)
 static void begin_fit(joint_fit *f, int dress)
 {
     pyspec_solver *s = &f->solver;
-    *f = (joint_fit){.theta = doubles(N_ALL), .trial = doubles(N_ALL)};
-    f->bounds = doubles(2 * N_ALL);
-    f->answer = doubles(SIZE);
-    f->normal = doubles(SIZE);
+    *f = (joint_fit){.theta = doubles(N_ALL, (double)NAN), .trial = doubles(N_ALL, (double)NAN)};
+    f->bounds = doubles(2 * N_ALL, (double)NAN);
+    f->answer = doubles(SIZE, (double)NAN);
+    f->normal = doubles(SIZE, (double)NAN);
     begin_part(f, 0, COLUMNS_MIXED, DRESS_WEIGHT | dress);
     begin_part(f, 1, COLUMNS_NONE, DRESS_WINDOW | dress);
     *s = (pyspec_solver){.n = N_ALL, .max_nfev = 200, .tolerance = 1e-6, .data_square = 0.0};
@@ -56,7 +44,7 @@ static void begin_fit(joint_fit *f, int dress)
     s->trial = f->trial;
     s->answer = f->answer;
     s->normal = f->normal;
-    s->work = doubles(pyspec_fit_work_size(N_ALL) / (int64_t)sizeof(double));
+    s->work = doubles(pyspec_fit_work_size(N_ALL) / (int64_t)sizeof(double), (double)NAN);
     for (int k = 0; k < N_PARTS; k++) {
         const pyspec_problem *q = &f->models[k].g.problem;
         s->n_points += (q->row_end - q->row_begin) * (q->x_end - q->x_begin);
@@ -68,22 +56,6 @@ static void begin_fit(joint_fit *f, int dress)
         f->bounds[k] = k == 2 || k == 3 ? 0.05 : -100.0;
         f->bounds[N_ALL + k] = 100.0;
     }
-}
-
-static void end_fit(joint_fit *f)
-{
-    for (int k = 0; k < N_PARTS; k++) {
-        free_model(&f->models[k]);
-        free_sums(&f->sums[k]);
-        free_call(&f->calls[k]);
-        free(f->parts[k].theta);
-    }
-    free(f->theta);
-    free(f->bounds);
-    free(f->trial);
-    free(f->answer);
-    free(f->normal);
-    free(f->solver.work);
 }
 
 /* What the solver asks for, by the entries that sum. */
@@ -103,11 +75,10 @@ static void answer(joint_fit *f)
         CHECK_INT(accumulate(m->plan, q, theta, &sums, q->row_begin, middle), STATUS_OK);
         CHECK_INT(accumulate(m->plan, q, theta, &sums, middle, q->row_end), STATUS_OK);
         CHECK_INT(pyspec_collect(&sums, gathers[k], N_ALL + 1, f->answer), STATUS_OK);
-        free_sums(&sums);
     }
 }
 
-static void equals_the_steps_taken_by_hand(void)
+TEST_ALL(equals_the_steps_taken_by_hand)
 {
     joint_fit f, g;
     begin_fit(&f, 0);
@@ -122,13 +93,11 @@ static void equals_the_steps_taken_by_hand(void)
     CHECK(all_same(g.theta, f.theta, N_ALL));
     CHECK(all_same(g.normal, f.normal, SIZE));
     CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, 0), PYSPEC_FIT_DONE);
-    end_fit(&f);
-    end_fit(&g);
 }
 
 /* The wiggle of the data is 0.1: the parameters are found to a fraction of that, and no
  * derivative is left of chi^2. */
-static void finds_what_the_data_were_made_with(void)
+TEST(finds_what_the_data_were_made_with)
 {
     joint_fit f;
     begin_fit(&f, DRESS_KEEP);
@@ -147,10 +116,9 @@ static void finds_what_the_data_were_made_with(void)
         double norm = sqrt(f.answer[triangle_at(N_ALL + 1, k, k)]);
         CHECK(fabs(f.answer[triangle_at(N_ALL + 1, k, N_ALL)]) <= 1e-6 * norm * sqrt(square));
     }
-    end_fit(&f);
 }
 
-static void every_budget_gives_the_same_bits(void)
+TEST_ALL(every_budget_gives_the_same_bits)
 {
     static const int64_t budgets[] = {1000, 1, 2, 3, 7};
     for (int dress = 0; dress <= DRESS_POISSON; dress += DRESS_POISSON) {
@@ -167,14 +135,12 @@ static void every_budget_gives_the_same_bits(void)
             CHECK(same(g.solver.chisqr, f.solver.chisqr));
             CHECK(all_same(g.theta, f.theta, N_ALL));
             CHECK(all_same(g.normal, f.normal, SIZE));
-            end_fit(&g);
         }
-        end_fit(&f);
     }
 }
 
 /* Without a budget nothing is evaluated; it can go on later. */
-static void no_budget_evaluates_nothing(void)
+TEST(no_budget_evaluates_nothing)
 {
     joint_fit f;
     begin_fit(&f, 0);
@@ -184,11 +150,10 @@ static void no_budget_evaluates_nothing(void)
         CHECK(isnan(f.answer[k]));
     CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, 1000), PYSPEC_FIT_DONE);
     CHECK_INT(f.solver.end, PYSPEC_END_CONVERGED);
-    end_fit(&f);
 }
 
 /* Where no evaluation is allowed the fit is over before the first one. */
-static void no_evaluation_may_be_allowed(void)
+TEST(no_evaluation_may_be_allowed)
 {
     joint_fit f;
     begin_fit(&f, 0);
@@ -197,10 +162,9 @@ static void no_evaluation_may_be_allowed(void)
     CHECK_INT(f.solver.end, PYSPEC_END_LIMIT);
     CHECK_INT(f.solver.nfev, 0);
     CHECK(isnan(f.answer[0]));
-    end_fit(&f);
 }
 
-static void a_part_that_cannot_run_ends_the_call(void)
+TEST(a_part_that_cannot_run_ends_the_call)
 {
     joint_fit f;
     begin_fit(&f, 0);
@@ -214,16 +178,6 @@ static void a_part_that_cannot_run_ends_the_call(void)
     f.sums[0].capacity = PYSPEC_NORMAL_NODES;
     CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, 1000), PYSPEC_FIT_DONE);
     CHECK_INT(f.solver.end, PYSPEC_END_CONVERGED);
-    end_fit(&f);
 }
 
-int main(void)
-{
-    RUN_ALL(equals_the_steps_taken_by_hand);
-    RUN(finds_what_the_data_were_made_with);
-    RUN_ALL(every_budget_gives_the_same_bits);
-    RUN(no_budget_evaluates_nothing);
-    RUN(no_evaluation_may_be_allowed);
-    RUN(a_part_that_cannot_run_ends_the_call);
-    return REPORT;
-}
+UNIT_MAIN

@@ -4,8 +4,6 @@
 #include "support/plans.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
-
 enum { MOST = 9, N_GROUPS = 400, N_ROWS = 12, N_KINDS = STEP_BENT + 1, TRIANGLE = (MOST + 1) * (MOST + 2) / 2 };
 
 /* Of what is found, in units of the columns: the condition may be 1e8. */
@@ -171,17 +169,6 @@ static void begin_group(group *g, int64_t n)
     }
 }
 
-static void end_group(group *g)
-{
-    for (int l = 0; l < L; l++) {
-        free_work(g->alone[l].work);
-        free_work(g->beside[l].work);
-    }
-    for (int isa = 0; isa < N_ISA; isa++)
-        free_work(g->memory[isa]);
-    free_work(g->taken);
-}
-
 /* Which lanes of a turn have a solver. */
 static int is_in(int turn, int l)
 {
@@ -206,10 +193,9 @@ static void find_in_lanes(int64_t n, int isa)
         for (int l = 0; l < L; l++)
             CHECK(!is_in(turn, l) || has_step(&g.lanes[isa], l, wanted_by(&g.beside[l].solver), &g.alone[l], n));
     }
-    end_group(&g);
 }
 
-static void steps_are_those_of_each_alone(void)
+TEST(steps_are_those_of_each_alone)
 {
     for (int64_t n = 1; n <= MOST; n++)
         for (int isa = 0; isa < N_ISA; isa++)
@@ -284,10 +270,9 @@ static void take_in_lanes(int64_t n, int isa)
             CHECK(has_point(lanes, l, &g.alone[l], n));
     }
     CHECK(n_learnt > N_GROUPS);
-    end_group(&g);
 }
 
-static void points_are_those_of_each_alone(void)
+TEST(points_are_those_of_each_alone)
 {
     for (int64_t n = 1; n <= MOST; n++)
         for (int isa = 0; isa < N_ISA; isa++)
@@ -315,7 +300,7 @@ static void run_in_lanes(group *g, int64_t n, int isa, uint64_t seed)
     ALL_OPS[isa]->find_steps(g->solvers, n, lanes);
 }
 
-static void instruction_sets_give_the_same_bits(void)
+TEST(instruction_sets_give_the_same_bits)
 {
     for (int64_t n = 1; n <= MOST; n++) {
         group g;
@@ -331,14 +316,7 @@ static void instruction_sets_give_the_same_bits(void)
                 CHECK(!memcmp(w->bend, first->bend, (size_t)(n * n * L) * 8));
                 CHECK(!memcmp(w->value, first->value, L * 8));
             }
-        end_group(&g);
     }
 }
 
-int main(void)
-{
-    RUN(steps_are_those_of_each_alone);
-    RUN(points_are_those_of_each_alone);
-    RUN(instruction_sets_give_the_same_bits);
-    return REPORT;
-}
+UNIT_MAIN

@@ -6,8 +6,6 @@
 #include "support/threads.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
-
 enum { N = 7, N_CASES = 9, N_SLOTS = 4, N_ROWS = 11, N_X = 23, N_DATA = N_ROWS * N_X, SEEN = 4 * N_X + 7 };
 enum { TRIANGLE = (N + 1) * (N + 2) / 2, ENDING = 2 * N + N * N + TRIANGLE, OUT = N + ENDING };
 
@@ -52,27 +50,19 @@ static void begin_memory(memory *o, const model *m)
     o->solver.trial = o->trial;
     o->solver.answer = o->answer;
     o->solver.normal = o->normal;
-    o->solver.work = malloc((size_t)pyspec_fit_work_size(N));
+    o->solver.work = exact(pyspec_fit_work_size(N), 1);
     o->end.held = o->held;
     o->end.side = (int64_t *)(void *)o->ending;
     o->end.gain = o->ending + N;
     o->end.covariance = o->ending + 2 * N;
     o->end.factor = o->ending + 2 * N + N * N;
-    o->end.work = malloc((size_t)pyspec_end_work_size(N));
-}
-
-static void end_memory(memory *o)
-{
-    free_sums(&o->sums);
-    free_call(&o->call);
-    free(o->solver.work);
-    free(o->end.work);
+    o->end.work = exact(pyspec_end_work_size(N), 1);
 }
 
 /* Case 3 has a point that is NaN, case 5 hardly any that counts, case 7 a bound beyond which its optimum lies. */
 static batch *begin_batch(void)
 {
-    batch *b = calloc(1, sizeof *b);
+    batch *b = zeros(1, sizeof *b);
     uint64_t state = 1;
     make_model(&b->m, MODEL_2D, COLUMNS_MIXED, DRESS_WINDOW, N_ROWS, N_X);
     for (int k = 0; k < N_CASES; k++) {
@@ -111,14 +101,6 @@ static batch *begin_batch(void)
     b->many.fitted = b->fitted;
     b->many.numbers = b->numbers[0];
     return b;
-}
-
-static void end_batch(batch *b)
-{
-    for (int k = 0; k < N_SLOTS; k++)
-        end_memory(&b->memories[k]);
-    free_model(&b->m);
-    free(b);
 }
 
 /* Case k alone, by the entries that fit one; returns what pyspec_fit does. */
@@ -173,10 +155,9 @@ static void check_case(const batch *b, int k)
         CHECK(memcmp(b->numbers[k], o.theta, sizeof o.theta) == 0);
         CHECK(memcmp(b->numbers[k] + N, o.ending, sizeof o.ending) == 0);
     }
-    end_memory(&o);
 }
 
-static void each_has_the_bits_of_its_own(void)
+TEST(each_has_the_bits_of_its_own)
 {
     batch *b = begin_batch();
     CHECK_INT(pyspec_fit_many(&b->many, NULL, 1 << 20), PYSPEC_FIT_DONE);
@@ -184,10 +165,9 @@ static void each_has_the_bits_of_its_own(void)
     CHECK_INT(b->many.next, N_CASES);
     for (int k = 0; k < N_CASES; k++)
         check_case(b, k);
-    end_batch(b);
 }
 
-static void any_budget_and_number_of_slots_gives_the_same_bits(void)
+TEST(any_budget_and_number_of_slots_gives_the_same_bits)
 {
     static const int64_t budgets[] = {1, 2, 13};
     batch *all = begin_batch();
@@ -202,13 +182,11 @@ static void any_budget_and_number_of_slots_gives_the_same_bits(void)
             CHECK_INT(b->many.n_done, N_CASES);
             CHECK(memcmp(b->fitted, all->fitted, sizeof b->fitted) == 0);
             CHECK(memcmp(b->numbers, all->numbers, sizeof b->numbers) == 0);
-            end_batch(b);
         }
-    end_batch(all);
 }
 
 /* As Python counts them, where each is to be told of: the last case comes nearer step by step. */
-static void cases_may_be_added(void)
+TEST(cases_may_be_added)
 {
     batch *all = begin_batch(), *b = begin_batch();
     CHECK_INT(pyspec_fit_many(&all->many, NULL, 1 << 20), PYSPEC_FIT_DONE);
@@ -218,15 +196,13 @@ static void cases_may_be_added(void)
     }
     CHECK(memcmp(b->fitted, all->fitted, sizeof b->fitted) == 0);
     CHECK(memcmp(b->numbers, all->numbers, sizeof b->numbers) == 0);
-    end_batch(all);
-    end_batch(b);
 }
 
-static void threads_change_no_bits(void)
+TEST(threads_change_no_bits)
 {
     batch *all = begin_batch();
     const int64_t n_state = pyspec_team_size();
-    double *state = make_work((n_state + 63) / 64 * 64);
+    double *state = make_work(n_state);
     pyspec_team team = {.n_threads = N_SLOTS, .state = state, .n_state = n_state};
     thread_of_team threads[N_SLOTS - 1];
     CHECK_INT(pyspec_fit_many(&all->many, NULL, 1 << 20), PYSPEC_FIT_DONE);
@@ -240,16 +216,13 @@ static void threads_change_no_bits(void)
             continue;
         CHECK(memcmp(b->fitted, all->fitted, sizeof b->fitted) == 0);
         CHECK(memcmp(b->numbers, all->numbers, sizeof b->numbers) == 0);
-        end_batch(b);
     }
     CHECK_INT(pyspec_dismiss(&team), STATUS_OK);
     for (int k = 0; k < N_SLOTS - 1; k++)
         CHECK(end_help(threads[k]));
-    free_work(state);
-    end_batch(all);
 }
 
-static void what_is_missing_is_refused(void)
+TEST(what_is_missing_is_refused)
 {
     batch *b = begin_batch();
     CHECK_INT(pyspec_fit_many(NULL, NULL, 1), -STATUS_NULL_POINTER);
@@ -265,15 +238,6 @@ static void what_is_missing_is_refused(void)
     b->slots[0].end = &b->memories[0].end;
     b->many.data = NULL;
     CHECK(pyspec_fit_many(&b->many, NULL, 1 << 20) < 0);
-    end_batch(b);
 }
 
-int main(void)
-{
-    RUN(each_has_the_bits_of_its_own);
-    RUN(any_budget_and_number_of_slots_gives_the_same_bits);
-    RUN(cases_may_be_added);
-    RUN(threads_change_no_bits);
-    RUN(what_is_missing_is_refused);
-    return REPORT;
-}
+UNIT_MAIN

@@ -5,8 +5,6 @@
 #include "solver/search.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
-
 /* Two decays on an offset: heights 0 and 2, rates 1 and 3, offset 4. */
 enum { N = 5, POINTS = 30, ORDER = N + 1, SIZE = ORDER * (ORDER + 1) / 2 };
 static const uint8_t LINEAR[N] = {1, 0, 1, 0, 1};
@@ -100,11 +98,10 @@ static void reduce(problem *p)
     pyspec_search search = {.solver = &p->solver, .start = start, .eliminated = start, .linear = LINEAR};
     search.reduces = PYSPEC_SEARCH_REDUCED;
     search.is_counts = p->is_counts;
-    search.work = malloc((size_t)pyspec_search_work_size(N));
+    search.work = exact(pyspec_search_work_size(N), 1);
     while (pyspec_search_step(&search) == PYSPEC_FIT_NEED_NORMAL && p->n_asked < 1000)
         answer(p);
     CHECK(!(search.best > p->solver.chisqr));
-    free(search.work);
 }
 
 /* The fit of all from where that ended. */
@@ -114,14 +111,13 @@ static void finish(problem *p)
     p->solver.phase = PYSPEC_PHASE_START;
     p->solver.every = 1;
     p->solver.max_nfev = 1000;
-    p->solver.work = malloc((size_t)pyspec_fit_work_size(N));
+    p->solver.work = exact(pyspec_fit_work_size(N), 1);
     while (pyspec_fit_step(&p->solver) == PYSPEC_FIT_NEED_NORMAL)
         answer(p);
     CHECK_INT(p->solver.end, PYSPEC_END_CONVERGED);
-    free(p->solver.work);
 }
 
-static void test_it_ends_where_the_fit_of_all_does(void)
+TEST(test_it_ends_where_the_fit_of_all_does)
 {
     static const double STARTS[][N] = {
         {5.0, 2.2, 3.0, 0.25, 1.0}, {-1e5, 2.2, 1e4, 0.25, 1e3}, {0.0, 3.0, 0.0, 0.2, 0.0}, {1e-3, 1.5, -1e6, 0.5, -9.0}};
@@ -142,7 +138,7 @@ static void test_it_ends_where_the_fit_of_all_does(void)
     }
 }
 
-static void test_counts(void)
+TEST(test_counts)
 {
     static const double STARTS[][N] = {{5.0, 2.2, 3.0, 0.25, 1.0}, {900.0, 2.2, 100.0, 0.25, 30.0}};
     problem known;
@@ -163,14 +159,14 @@ static void test_counts(void)
 
 /* At a point where a bound will hold the second height: the step of b is the best within the bounds, and what is kept
  * is what an elimination of the columns of the other two leaves. */
-static void test_the_triangle_is_that_of_kaufman(void)
+TEST(test_the_triangle_is_that_of_kaufman)
 {
     static const double PLACE[N] = {0.5, 2.3, 0.5, 0.2, 0.2};
     const double bounds[2 * N] = {-9.0, 0.0, -9.0, 0.0, -9.0, 9.0, 50.0, 2.0, 50.0, 9.0};
     for (int64_t form = PYSPEC_FORM_GRAM; form <= PYSPEC_FORM_FACTOR; form++) {
         problem p;
         reduction r;
-        double *memory = malloc((size_t)pyspec_reduction_size(N) * sizeof(double));
+        double *memory = exact(pyspec_reduction_size(N), sizeof(double));
         double sums[SIZE], all[ORDER][ORDER], step[ORDER] = {0.0};
         begin(&p, PLACE);
         memcpy(p.bounds, bounds, sizeof bounds);
@@ -212,7 +208,6 @@ static void test_the_triangle_is_that_of_kaufman(void)
                 const double size = sqrt(all[REST[a]][REST[a]] * all[REST[b]][REST[b]]);
                 CHECK(fabs(sum - all[REST[a]][REST[b]]) < 1e-8 * size);
             }
-        free(memory);
     }
 }
 
@@ -220,7 +215,7 @@ static void test_the_triangle_is_that_of_kaufman(void)
 static const double OPTIMUM[] = {3.0, 0.0}, AT_BOUND[] = {0.0, 1.0}, FACTOR[] = {2.0, 0.0, 0.0, 0.0, 0.0, 2.68};
 static const way_back BACK = {2, OPTIMUM, FACTOR, AT_BOUND, 7.2, 1.0};
 
-static void test_what_is_next_to_an_optimum(void)
+TEST(test_what_is_next_to_an_optimum)
 {
     static const struct {
         double theta[2];
@@ -236,7 +231,7 @@ static void test_what_is_next_to_an_optimum(void)
 }
 
 /* chi^2 rises by 4 a^2 + square b^2 + cube b^3 to a point a, b away from the optimum. */
-static void test_where_chi_square_rises_all_the_way(void)
+TEST(test_where_chi_square_rises_all_the_way)
 {
     static const struct {
         double a, b, square, cube;
@@ -258,7 +253,7 @@ static void test_where_chi_square_rises_all_the_way(void)
     }
 }
 
-static void test_what_is_not_finite(void)
+TEST(test_what_is_not_finite)
 {
     static const double START[N] = {5.0, 4.0, 3.0, 0.25, 1.0};
     problem p;
@@ -275,7 +270,7 @@ static void test_what_is_not_finite(void)
     CHECK(p.theta[1] <= 2.12 && isfinite(p.solver.chisqr));
 }
 
-static void test_limits_and_stops(void)
+TEST(test_limits_and_stops)
 {
     static const double START[N] = {-1e5, 2.2, 1e4, 0.25, 1e3};
     for (int64_t most = 1; most < 4; most++) {
@@ -284,7 +279,7 @@ static void test_limits_and_stops(void)
         pyspec_search search = {.solver = &p.solver, .start = START, .eliminated = START, .linear = LINEAR};
         search.reduces = PYSPEC_SEARCH_REDUCED;
         search.limit = most;
-        search.work = malloc((size_t)pyspec_search_work_size(N));
+        search.work = exact(pyspec_search_work_size(N), 1);
         while (pyspec_search_step(&search) == PYSPEC_FIT_NEED_NORMAL)
             answer(&p);
         CHECK_INT(p.solver.end, PYSPEC_END_LIMIT);
@@ -293,7 +288,6 @@ static void test_limits_and_stops(void)
         sum_at(&p, p.theta, PYSPEC_FORM_GRAM, sums);
         CHECK(fabs(p.solver.chisqr / sums[SIZE - 1] - 1.0) < 1e-12);
         CHECK_INT(pyspec_search_stop(&search), STATUS_OK);
-        free(search.work);
     }
     CHECK_INT(pyspec_search_step(NULL), -STATUS_NULL_POINTER);
     CHECK_INT(pyspec_search_stop(NULL), -STATUS_NULL_POINTER);
@@ -303,14 +297,4 @@ static void test_limits_and_stops(void)
     CHECK_INT(pyspec_search_fit(NULL, NULL, 0, NULL, 1), -STATUS_NULL_POINTER);
 }
 
-int main(void)
-{
-    RUN(test_it_ends_where_the_fit_of_all_does);
-    RUN(test_counts);
-    RUN(test_the_triangle_is_that_of_kaufman);
-    RUN(test_what_is_next_to_an_optimum);
-    RUN(test_where_chi_square_rises_all_the_way);
-    RUN(test_what_is_not_finite);
-    RUN(test_limits_and_stops);
-    return REPORT;
-}
+UNIT_MAIN

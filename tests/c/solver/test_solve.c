@@ -4,7 +4,6 @@
 #include "support/unit.h"
 
 #include <float.h>
-#include <stdlib.h>
 
 static const double inf = (double)INFINITY;
 
@@ -34,7 +33,7 @@ static int inside(const pyspec_solver *s)
 static fit run_fit(const small_problem *p, int64_t max_nfev)
 {
     const int64_t n = p->n, size = triangle_size(n + 1);
-    double *memory = malloc((size_t)(4 * n + 2 * size) * sizeof *memory);
+    double *memory = exact(4 * n + 2 * size, sizeof *memory);
     fit f = {.solver = {.n = n, .n_points = p->m, .max_nfev = max_nfev, .tolerance = 1e-6}};
     pyspec_solver *s = &f.solver;
     double before = inf, *bounds = memory + 2 * n;
@@ -44,7 +43,7 @@ static fit run_fit(const small_problem *p, int64_t max_nfev)
     s->lower = bounds;
     s->answer = bounds + 2 * n;
     s->normal = s->answer + size;
-    s->work = malloc((size_t)pyspec_fit_work_size(n));
+    s->work = exact(pyspec_fit_work_size(n), 1);
     memset(s->work, 0xff, (size_t)pyspec_fit_work_size(n));
     memcpy(s->theta, p->start, (size_t)n * sizeof(double));
     memcpy(bounds, p->lower, (size_t)n * sizeof(double));
@@ -64,8 +63,6 @@ static fit run_fit(const small_problem *p, int64_t max_nfev)
     CHECK(s->end != PYSPEC_END_RUNNING);
     memcpy(f.theta, s->theta, (size_t)n * sizeof(double));
     memcpy(f.normal, s->normal, (size_t)size * sizeof(double));
-    free(s->work);
-    free(memory);
     return f;
 }
 
@@ -121,7 +118,7 @@ static fit check_solved(const small_problem *p, int64_t most)
 /* ---- without bounds -------------------------------------------------------------------------- */
 
 /* The triangle at the optimum is the factor or the Gram matrix of the (constant) columns. */
-static void a_linear_problem_needs_few_evaluations(void)
+TEST(a_linear_problem_needs_few_evaluations)
 {
     const small_problem p = line_problem();
     const fit f = check_solved(&p, 8);
@@ -132,7 +129,7 @@ static void a_linear_problem_needs_few_evaluations(void)
     CHECK(close_to(f.normal, want, triangle_size(p.n + 1), 1e-13));
 }
 
-static void classic_problems_are_solved(void)
+TEST(classic_problems_are_solved)
 {
     const double rosenbrock[] = {1.0, 1.0}, beale[] = {3.0, 0.5};
     small_problem p = rosenbrock_problem();
@@ -147,7 +144,7 @@ static void classic_problems_are_solved(void)
 }
 
 /* The derivatives vanish at the optimum: the steps only ever halve the distance. */
-static void powells_singular_problem_ends_near_the_optimum(void)
+TEST(powells_singular_problem_ends_near_the_optimum)
 {
     const small_problem p = powell_problem();
     const fit f = run_fit(&p, 1000);
@@ -158,7 +155,7 @@ static void powells_singular_problem_ends_near_the_optimum(void)
 }
 
 /* NIST MGH10, from its second start. */
-static void meyers_problem_is_solved(void)
+TEST(meyers_problem_is_solved)
 {
     const double want[] = {5.6096364710e-03, 6.1813463463e+03, 3.4522363462e+02};
     const small_problem p = meyer_problem();
@@ -167,7 +164,7 @@ static void meyers_problem_is_solved(void)
     CHECK(fabs(f.solver.chisqr - 87.945855171) <= 1e-8 * 87.945855171);
 }
 
-static void an_exact_fit_converges(void)
+TEST(an_exact_fit_converges)
 {
     small_problem p = decay_problem();
     const double want[] = {2.5, 0.8};
@@ -177,7 +174,7 @@ static void an_exact_fit_converges(void)
     CHECK(f.solver.chisqr < 1e-26 * p.data_square);
 }
 
-static void scales_do_not_matter(void)
+TEST(scales_do_not_matter)
 {
     small_problem plain = decay_problem(), p = decay_problem();
     p.scale[0] = 1e12;
@@ -192,7 +189,7 @@ static void scales_do_not_matter(void)
 
 /* ---- what the data do not determine ---------------------------------------------------------- */
 
-static void a_parameter_without_effect_is_named(void)
+TEST(a_parameter_without_effect_is_named)
 {
     for (int place = 0; place < 3; place++) {
         const small_problem with = idle_problem(place), without = decay_problem();
@@ -204,7 +201,7 @@ static void a_parameter_without_effect_is_named(void)
     }
 }
 
-static void two_equal_columns_end_at_the_optimum_of_the_others(void)
+TEST(two_equal_columns_end_at_the_optimum_of_the_others)
 {
     const small_problem twice = twin_problem(), once = decay_problem();
     const fit f = run_fit(&twice, 1000), g = check_solved(&once, 40);
@@ -216,7 +213,7 @@ static void two_equal_columns_end_at_the_optimum_of_the_others(void)
 }
 
 /* Columns u and u + 1e-6 v: the condition of the Gram matrix is 1e12. */
-static void nearly_equal_columns_need_a_factor(void)
+TEST(nearly_equal_columns_need_a_factor)
 {
     double want[2];
     const small_problem p = collinear_problem(want);
@@ -228,7 +225,7 @@ static void nearly_equal_columns_need_a_factor(void)
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
 /* The decay's optimum is near (2.5, 0.8). */
-static void an_optimum_may_lie_on_a_bound(void)
+TEST(an_optimum_may_lie_on_a_bound)
 {
     const double bounds[][4] = {{0.0, 1.2, 5.0, 5.0},  {0.0, 0.01, 5.0, 0.5},
                                 {3.0, 0.01, 9.0, 5.0}, {0.0, 0.01, 2.0, 5.0},
@@ -248,7 +245,7 @@ static void an_optimum_may_lie_on_a_bound(void)
     }
 }
 
-static void an_optimum_may_lie_in_a_corner(void)
+TEST(an_optimum_may_lie_in_a_corner)
 {
     small_problem p = line_problem();
     const fit open = check_solved(&p, 8);
@@ -261,7 +258,7 @@ static void an_optimum_may_lie_in_a_corner(void)
     CHECK(is_optimum(&p, &f, 1e-6));
 }
 
-static void a_start_may_lie_on_a_bound(void)
+TEST(a_start_may_lie_on_a_bound)
 {
     for (int k = 0; k < 4; k++) {
         small_problem p = decay_problem();
@@ -277,7 +274,7 @@ static void a_start_may_lie_on_a_bound(void)
     }
 }
 
-static void a_start_outside_of_the_bounds_is_moved_inside(void)
+TEST(a_start_outside_of_the_bounds_is_moved_inside)
 {
     small_problem p = decay_problem();
     const fit open = check_solved(&p, 40);
@@ -293,7 +290,7 @@ static void a_start_outside_of_the_bounds_is_moved_inside(void)
 }
 
 /* At its bound the mixing of a line acts as the width does: it stays there, and JtJ is good enough. */
-static void what_others_stand_in_for_stays_at_its_bound(void)
+TEST(what_others_stand_in_for_stays_at_its_bound)
 {
     for (int k = 0; k < 4; k++) {
         small_problem p = mixed_problem();
@@ -306,7 +303,7 @@ static void what_others_stand_in_for_stays_at_its_bound(void)
 }
 
 /* It leaves a bound that is not its best place, also where two others are alike. */
-static void what_others_do_not_stand_in_for_leaves_its_bound(void)
+TEST(what_others_do_not_stand_in_for_leaves_its_bound)
 {
     small_problem p = twin_problem();
     p.lower[1] = p.start[1] = 0.1;
@@ -319,7 +316,7 @@ static void what_others_do_not_stand_in_for_leaves_its_bound(void)
 
 /* It leaves a place next to a bound where chi^2 falls away from there, by a slope that is as small as the
  * place is near: on the way there, and where all others are at their best. */
-static void what_gains_away_from_its_bound_leaves_it(void)
+TEST(what_gains_away_from_its_bound_leaves_it)
 {
     small_problem p = half_problem();
     const fit best = check_solved(&p, 30);
@@ -341,7 +338,7 @@ static void what_gains_away_from_its_bound_leaves_it(void)
 
 /* ---- where there is no value, or no time ------------------------------------------------------ */
 
-static void steps_to_where_there_is_no_value_are_refused(void)
+TEST(steps_to_where_there_is_no_value_are_refused)
 {
     const small_problem p = logarithm_problem();
     const fit f = check_solved(&p, 60);
@@ -349,7 +346,7 @@ static void steps_to_where_there_is_no_value_are_refused(void)
     CHECK(f.theta[0] > 0.0);
 }
 
-static void a_start_without_a_value_is_not_fitted(void)
+TEST(a_start_without_a_value_is_not_fitted)
 {
     small_problem p = logarithm_problem();
     p.start[0] = -1.0;
@@ -360,7 +357,7 @@ static void a_start_without_a_value_is_not_fitted(void)
 }
 
 /* The fewer evaluations, the larger the chi^2 of the best point; it is always the point given. */
-static void the_best_point_is_kept_at_the_limit(void)
+TEST(the_best_point_is_kept_at_the_limit)
 {
     const small_problem problems[] = {rosenbrock_problem(), meyer_problem(), decay_problem(),
                                       logarithm_problem(), powell_problem()};
@@ -377,7 +374,7 @@ static void the_best_point_is_kept_at_the_limit(void)
     }
 }
 
-static void no_evaluation_may_be_allowed(void)
+TEST(no_evaluation_may_be_allowed)
 {
     const small_problem p = rosenbrock_problem();
     const int64_t limits[] = {0, -1};
@@ -402,7 +399,7 @@ static pyspec_solver creep(double promise, double gain)
     s.lower = memory + 2;
     s.answer = memory + 4;
     s.normal = memory + 7;
-    s.work = malloc((size_t)pyspec_fit_work_size(1)); /* sanitized builds poison its gaps */
+    s.work = exact(pyspec_fit_work_size(1), 1); /* sanitized builds poison its gaps */
     memory[0] = 0.0;
     memory[2] = -inf;
     memory[3] = inf;
@@ -413,13 +410,12 @@ static pyspec_solver creep(double promise, double gain)
         s.answer[1] = -sqrt(promise * (1.0 - 1e-5 * (double)s.nfev));
         s.answer[2] = value;
     }
-    free(s.work);
     return s;
 }
 
 /* chi^2 that falls by less than a hundredth in hundreds of evaluations, though its slope promises
  * half of it: the derivative is not that of the value. */
-static void what_hardly_falls_ends_early(void)
+TEST(what_hardly_falls_ends_early)
 {
     const pyspec_solver s = creep(0.5, 0.01);
     CHECK_INT(s.end, PYSPEC_END_SLOW);
@@ -429,7 +425,7 @@ static void what_hardly_falls_ends_early(void)
 
 /* A millionth of a standard error off, where a step gains less than rounding may change chi^2, a fit
  * has converged; farther off, where chi^2 still falls by more, it goes on. */
-static void what_only_rounding_moves_has_converged(void)
+TEST(what_only_rounding_moves_has_converged)
 {
     pyspec_solver s = creep(1e-14, 0.05);
     CHECK_INT(s.end, PYSPEC_END_CONVERGED);
@@ -441,7 +437,7 @@ static void what_only_rounding_moves_has_converged(void)
 
 /* A decay fitted to what is none: J^T J alone overshoots or falls short by the same share each time,
  * which took up to 48 evaluations. */
-static void large_residuals_cost_few_evaluations(void)
+TEST(large_residuals_cost_few_evaluations)
 {
     for (int k = -6; k <= 6; k++) {
         small_problem p = decay_problem();
@@ -453,30 +449,4 @@ static void large_residuals_cost_few_evaluations(void)
     }
 }
 
-int main(void)
-{
-    RUN(large_residuals_cost_few_evaluations);
-    RUN(what_hardly_falls_ends_early);
-    RUN(what_only_rounding_moves_has_converged);
-    RUN(a_linear_problem_needs_few_evaluations);
-    RUN(classic_problems_are_solved);
-    RUN(powells_singular_problem_ends_near_the_optimum);
-    RUN(meyers_problem_is_solved);
-    RUN(an_exact_fit_converges);
-    RUN(scales_do_not_matter);
-    RUN(a_parameter_without_effect_is_named);
-    RUN(two_equal_columns_end_at_the_optimum_of_the_others);
-    RUN(nearly_equal_columns_need_a_factor);
-    RUN(an_optimum_may_lie_on_a_bound);
-    RUN(an_optimum_may_lie_in_a_corner);
-    RUN(what_others_stand_in_for_stays_at_its_bound);
-    RUN(what_others_do_not_stand_in_for_leaves_its_bound);
-    RUN(what_gains_away_from_its_bound_leaves_it);
-    RUN(a_start_may_lie_on_a_bound);
-    RUN(a_start_outside_of_the_bounds_is_moved_inside);
-    RUN(steps_to_where_there_is_no_value_are_refused);
-    RUN(a_start_without_a_value_is_not_fitted);
-    RUN(the_best_point_is_kept_at_the_limit);
-    RUN(no_evaluation_may_be_allowed);
-    return REPORT;
-}
+UNIT_MAIN

@@ -4,8 +4,6 @@
 #include "solver/solver.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
-
 enum { MOST = 4, SIZE = (MOST + 1) * (MOST + 2) / 2 };
 
 static const double inf = (double)INFINITY;
@@ -35,7 +33,7 @@ static fit run_fit(const surface *p)
     s->lower = bounds;
     s->answer = answer;
     s->normal = normal;
-    s->work = malloc((size_t)pyspec_fit_work_size(p->n));
+    s->work = exact(pyspec_fit_work_size(p->n), 1);
     for (int k = 0; k < p->n; k++) {
         theta[k] = p->start[k];
         bounds[k] = p->lower[k];
@@ -48,7 +46,6 @@ static fit run_fit(const surface *p)
     }
     CHECK_INT(f.n_outside, 0);
     memcpy(f.theta, theta, sizeof f.theta);
-    free(s->work);
     return f;
 }
 
@@ -65,7 +62,7 @@ static void parabola(const pyspec_solver *s, double *triangle)
 }
 
 /* -1 + (bound + 1) is 0 in doubles, which lies outside. */
-static void rounding_leads_to_the_bound_and_not_past_it(void)
+TEST(rounding_leads_to_the_bound_and_not_past_it)
 {
     surface p = {.n = 1, .n_points = 2, .start = {-1.0}, .lower = {-inf}, .upper = {-0x1p-60},
                  .answer = parabola};
@@ -94,7 +91,7 @@ static void rising(const pyspec_solver *s, double *triangle)
 }
 
 /* Near the optimum, in standard errors, that is rounding; farther off the fit is stuck. */
-static void where_chi2_only_rises_the_start_is_kept(void)
+TEST(where_chi2_only_rises_the_start_is_kept)
 {
     const double slopes[] = {5e-8, 1e-5, 1.0};
     const int ends[] = {PYSPEC_END_CONVERGED, PYSPEC_END_CONVERGED, PYSPEC_END_STALLED};
@@ -110,7 +107,7 @@ static void where_chi2_only_rises_the_start_is_kept(void)
 }
 
 /* The step is smaller than the distance of doubles. */
-static void where_there_is_no_other_point_the_fit_ends(void)
+TEST(where_there_is_no_other_point_the_fit_ends)
 {
     const surface p = {.n = 1, .n_points = 100, .start = {1e15}, .lower = {-inf}, .upper = {inf},
                        .answer = rising};
@@ -133,7 +130,7 @@ static void restless(const pyspec_solver *s, double *triangle)
     triangle[2] = s->nfev > 1 ? s->chisqr - 0.05 * s->expected : 1.0;
 }
 
-static void steps_that_come_no_nearer_end_the_fit(void)
+TEST(steps_that_come_no_nearer_end_the_fit)
 {
     const surface p = {.n = 1, .n_points = 100, .lower = {-inf}, .upper = {inf}, .answer = restless};
     const fit f = run_fit(&p);
@@ -151,7 +148,7 @@ static void no_slope_there(const pyspec_solver *s, double *triangle)
     triangle[2] = values[s->nfev - 1];
 }
 
-static void a_point_without_derivatives_is_refused(void)
+TEST(a_point_without_derivatives_is_refused)
 {
     const surface p = {.n = 1, .n_points = 100, .lower = {-inf}, .upper = {inf},
                        .answer = no_slope_there};
@@ -176,7 +173,7 @@ static void bent(const pyspec_solver *s, double *triangle)
 }
 
 /* Fifteen times as strong a bend: the learnt step promises less than a tenth of the undamped one. */
-static void a_strong_bend_is_followed(void)
+TEST(a_strong_bend_is_followed)
 {
     const surface p = {.n = 1, .n_points = 100, .lower = {-inf}, .upper = {inf}, .answer = bent};
     bend = 15.0;
@@ -187,7 +184,7 @@ static void a_strong_bend_is_followed(void)
 }
 
 /* A weak bend: the learnt step is longer than the undamped one, and would leave the bounds. */
-static void a_learnt_step_stays_within_the_bounds(void)
+TEST(a_learnt_step_stays_within_the_bounds)
 {
     bend = 0.3;
     for (int side = -1; side <= 1; side += 2) {
@@ -213,7 +210,7 @@ static void saddle(const pyspec_solver *s, double *triangle)
     memcpy(triangle, want, sizeof want);
 }
 
-static void what_bends_down_is_left(void)
+TEST(what_bends_down_is_left)
 {
     const surface p = {.n = 2, .n_points = 3, .start = {0.06, 0.04}, .lower = {-inf, -inf},
                        .upper = {inf, inf}, .answer = saddle};
@@ -243,7 +240,7 @@ static void alike(const pyspec_solver *s, double *triangle)
 
 /* The more alike they are, the less of J^T J is left but rounding. The fit is never worse than with the
  * first column alone, and as good as with both while their difference can be told from rounding. */
-static void alike_columns_do_no_harm(void)
+TEST(alike_columns_do_no_harm)
 {
     for (int k = 10; k <= 52; k++)
         for (int from = 0; from < 12; from++) {
@@ -292,7 +289,7 @@ static void valley(const pyspec_solver *s, double *triangle)
 
 /* The undamped step stops at three bounds, where chi^2 is larger than at its start by 0.38. It is not
  * taken: the fit goes down in shorter steps, or ends where such a change of chi^2 is rounding. */
-static void a_step_that_would_rise_is_not_taken(void)
+TEST(a_step_that_would_rise_is_not_taken)
 {
     const surface p = {.n = MOST, .n_points = 1000 + MOST, .lower = {-6.7, -0.7, -7.5, -0.9},
                        .upper = {0.003, 0.007, 0.076, 0.413}, .answer = valley};
@@ -334,7 +331,7 @@ static void misleading_part(const pyspec_solver *s, double *triangle)
 }
 
 /* The Gram matrix of the start was read as a factor. */
-static void what_a_part_led_to_is_forgotten(void)
+TEST(what_a_part_led_to_is_forgotten)
 {
     const surface p = {.n = 2, .n_points = 8000, .every = 8, .start = {0.0, -1.0}, .lower = {-inf, -inf},
                        .upper = {inf, inf}, .answer = misleading_part};
@@ -358,7 +355,7 @@ static void unlike_part(const pyspec_solver *s, double *triangle)
 }
 
 /* A step that is four times too short does not come near, one that is four times too long is refused. */
-static void a_part_whose_optimum_all_rows_do_not_confirm_is_left(void)
+TEST(a_part_whose_optimum_all_rows_do_not_confirm_is_left)
 {
     const surface p = {.n = 1, .n_points = 8000, .every = 8, .start = {-10.0}, .lower = {-inf},
                        .upper = {inf}, .answer = unlike_part};
@@ -374,11 +371,11 @@ static void a_part_whose_optimum_all_rows_do_not_confirm_is_left(void)
 
 /* Parameters that two files share, before those of the files: they are eliminated after them, whose
  * products with one another stay 0. */
-static void zeros_between_files_stay(void)
+TEST(zeros_between_files_stay)
 {
     enum { SHARED = 2, OWN = 3, FILES = 4, N = SHARED + OWN * FILES };
     const pyspec_solver s = {.n = N};
-    double *work = calloc((size_t)pyspec_fit_work_size(N), 1), step[N] = {0.0};
+    double *work = zeros(pyspec_fit_work_size(N), 1), step[N] = {0.0};
     const solver_work w = divide(N, work);
     for (int j = 0; j < N; j++) {
         for (int k = 0; k < N; k++) {
@@ -399,23 +396,6 @@ static void zeros_between_files_stay(void)
         for (int64_t b = a + 1; b < OWN * FILES; b++)
             CHECK_INT(w.matrix[a * N + b] == 0.0, a / OWN != b / OWN);
     }
-    free(work);
 }
 
-int main(void)
-{
-    RUN(zeros_between_files_stay);
-    RUN(rounding_leads_to_the_bound_and_not_past_it);
-    RUN(where_chi2_only_rises_the_start_is_kept);
-    RUN(where_there_is_no_other_point_the_fit_ends);
-    RUN(steps_that_come_no_nearer_end_the_fit);
-    RUN(a_point_without_derivatives_is_refused);
-    RUN(a_strong_bend_is_followed);
-    RUN(a_learnt_step_stays_within_the_bounds);
-    RUN(what_bends_down_is_left);
-    RUN(alike_columns_do_no_harm);
-    RUN(a_step_that_would_rise_is_not_taken);
-    RUN(what_a_part_led_to_is_forgotten);
-    RUN(a_part_whose_optimum_all_rows_do_not_confirm_is_left);
-    return REPORT;
-}
+UNIT_MAIN

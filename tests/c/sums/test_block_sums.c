@@ -21,7 +21,7 @@ static void fill_numbers(double *values, int64_t n)
         values[i] = next_number();
 }
 
-static void data_minus_values(void)
+TEST_ALL(data_minus_values)
 {
     static double rows[L * APART], value[BLOCK * L], out[BLOCK * L];
     fill_numbers(rows, L * APART);
@@ -36,7 +36,7 @@ static void data_minus_values(void)
     }
 }
 
-static void lines_are_added(void)
+TEST_ALL(lines_are_added)
 {
     double line[N], out[N], before[N];
     for (int64_t n = 0; n <= N; n++)
@@ -51,7 +51,7 @@ static void lines_are_added(void)
 }
 
 /* Many lines at a time, on top of what is there. */
-static void sums_of_lines_are_added(void)
+TEST_ALL(sums_of_lines_are_added)
 {
     enum { MOST_LINES = 5 };
     static double lines[MOST_LINES * APART], out[APART], expected[APART];
@@ -71,7 +71,7 @@ static void sums_of_lines_are_added(void)
         }
 }
 
-static void dot_products_are_added(void)
+TEST_ALL(dot_products_are_added)
 {
     double a[N], b[MOST][N], sums[MOST];
     for (int64_t n = 0; n <= N; n++)
@@ -113,7 +113,7 @@ static int64_t sum_place(int64_t j, int64_t k)
     return j < k ? triangle_at(ORDER, j, k) : triangle_at(ORDER, k, j);
 }
 
-static void columns_are_multiplied(void)
+TEST_ALL(columns_are_multiplied)
 {
     const double *at[ORDER];
     static double triangle[ORDER * (ORDER + 1) / 2 * L];
@@ -138,7 +138,7 @@ static void columns_are_multiplied(void)
     }
 }
 
-static void columns_are_multiplied_with_others(void)
+TEST_ALL(columns_are_multiplied_with_others)
 {
     const double *at[ORDER];
     static double triangle[ORDER * (ORDER + 1) / 2 * L];
@@ -168,7 +168,7 @@ static void columns_are_multiplied_with_others(void)
 
 /* One sum for each vector, of small integers; then the same bits for every instruction set and place in
  * the block, of numbers whose sum depends on the order. */
-static void lanes_are_summed(void)
+TEST_ALL(lanes_are_summed)
 {
     double line[N + L], *value = columns[0];
     for (int64_t n = 0; n <= N; n++) {
@@ -191,7 +191,7 @@ static void lanes_are_summed(void)
 }
 
 /* Three columns by four of theta: the second stands for three of them, one of which is the first. */
-static void columns_become_theta(void)
+TEST_ALL(columns_become_theta)
 {
     enum { COLUMNS = 3, THETA = 4, WIDE = THETA + 1 };
     static const int64_t first[] = {0}, second[] = {0, 1, 3}, third[] = {2};
@@ -272,7 +272,7 @@ static strip_data make_strip(int weights, int64_t n_times, double *residuals, do
                         .of_data = weights & 4};
 }
 
-static void strips_are_summed(void)
+TEST_ALL(strips_are_summed)
 {
     static double residuals[ROWS * BLOCK], sums[WHOLE_TIMES * APART];
     fill_numbers(data, ROWS * APART);
@@ -303,7 +303,7 @@ static void strips_are_summed(void)
 }
 
 /* The last bit of chi^2 must not depend on how many sums over time are taken beside it. */
-static void squares_do_not_depend_on_sums(void)
+TEST_ALL(squares_do_not_depend_on_sums)
 {
     static double residuals[ROWS * BLOCK], sums[WHOLE_TIMES * APART];
     fill_numbers(data, ROWS * APART);
@@ -327,7 +327,7 @@ static void squares_do_not_depend_on_sums(void)
         }
 }
 
-static void rows_are_contracted(void)
+TEST_ALL(rows_are_contracted)
 {
     static double sums[WHOLE_TIMES * APART];
     fill_numbers(times, TIMES * STRIP);
@@ -345,7 +345,7 @@ static void rows_are_contracted(void)
 
 /* ---- Shirley ----------------------------------------------------------------------------- */
 
-static void a_background_is_added_in_place(void)
+TEST_ALL(a_background_is_added_in_place)
 {
     static double spectrum[N * L], value[N * L], slope[N * L], own[N * L], own_slope[N * L], x[N * L];
     double factor[L], carry[L], own_carry[L], *d[] = {slope}, *own_d[] = {own_slope};
@@ -375,7 +375,7 @@ static void a_background_is_added_in_place(void)
 }
 
 /* Other spectra beside the one of the block have the bits of a call of their own, however many they are. */
-static void backgrounds_of_several_spectra(void)
+TEST_ALL(backgrounds_of_several_spectra)
 {
     static double spectrum[N * L], more[MOST][N * L], alone[N * L], value[N * L], slope[N * L], x[N * L];
     static double images[MOST][N * L];
@@ -421,20 +421,4 @@ static void backgrounds_of_several_spectra(void)
         }
 }
 
-int main(void)
-{
-    RUN_ALL(data_minus_values);
-    RUN_ALL(lines_are_added);
-    RUN_ALL(sums_of_lines_are_added);
-    RUN_ALL(dot_products_are_added);
-    RUN_ALL(columns_are_multiplied);
-    RUN_ALL(columns_are_multiplied_with_others);
-    RUN_ALL(lanes_are_summed);
-    RUN_ALL(columns_become_theta);
-    RUN_ALL(strips_are_summed);
-    RUN_ALL(squares_do_not_depend_on_sums);
-    RUN_ALL(rows_are_contracted);
-    RUN_ALL(a_background_is_added_in_place);
-    RUN_ALL(backgrounds_of_several_spectra);
-    return REPORT;
-}
+UNIT_MAIN

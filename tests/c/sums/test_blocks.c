@@ -12,7 +12,7 @@ static void set_all(double *values, int64_t n, double value)
         values[i] = value;
 }
 
-static void lanes_become_rows(void)
+TEST_ALL(lanes_become_rows)
 {
     double value[BLOCK * L], rows[L * STRIDE];
     for (int64_t i = 0; i < BLOCK * L; i++)
@@ -28,7 +28,7 @@ static void lanes_become_rows(void)
         }
 }
 
-static void rows_become_lanes(void)
+TEST_ALL(rows_become_lanes)
 {
     double value[(BLOCK + MORE) * L], rows[L * STRIDE];
     for (int64_t i = 0; i < L * STRIDE; i++)
@@ -42,9 +42,4 @@ static void rows_become_lanes(void)
     }
 }
 
-int main(void)
-{
-    RUN_ALL(lanes_become_rows);
-    RUN_ALL(rows_become_lanes);
-    return REPORT;
-}
+UNIT_MAIN

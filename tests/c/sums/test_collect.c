@@ -3,8 +3,6 @@
 #include "support/sums.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
-
 /* ---- several parts -------------------------------------------------------------------------- */
 
 enum { N_ALL = 9, ORDER = N_ALL + 1 };
@@ -21,19 +19,18 @@ static double *stacked(const model parts[2], int form, int64_t *n)
         sizes[p] = (q->row_end - q->row_begin) * (q->x_end - q->x_begin);
     }
     *n = sizes[0] + sizes[1];
-    double *all = calloc((size_t)(ORDER * *n), sizeof *all);
+    double *all = zeros(ORDER * *n, sizeof *all);
     for (int p = 0; p < 2; at += sizes[p++]) {
         const model *m = &parts[p];
         double *own = explicit_columns(m->plan, &m->g.problem, m->theta, form);
         for (int64_t k = 0; k <= m->plan->n_theta; k++)
             memcpy(all + (k < m->plan->n_theta ? gathers[p][k] : N_ALL) * *n + at,
                    own + k * sizes[p], (size_t)sizes[p] * sizeof *own);
-        free(own);
     }
     return all;
 }
 
-static void parts_are_gathered_in_one_triangle(void)
+TEST_ALL(parts_are_gathered_in_one_triangle)
 {
     model parts[2];
     make_model(&parts[0], MODEL_2D, COLUMNS_MIXED, DRESS_WEIGHT, 13, 31);
@@ -50,7 +47,6 @@ static void parts_are_gathered_in_one_triangle(void)
             make_sums(&s, form, m->plan->n_theta, PYSPEC_NORMAL_NODES, ORDER);
             CHECK_INT(accumulate(m->plan, q, m->theta, &s, q->row_begin, q->row_end), STATUS_OK);
             CHECK_INT(pyspec_collect(&s, gathers[p], ORDER, triangle), STATUS_OK);
-            free_sums(&s);
         }
         double *product = gram_of_factor(triangle, ORDER);
         const double *got = form == PYSPEC_FORM_FACTOR ? product : triangle;
@@ -62,16 +58,11 @@ static void parts_are_gathered_in_one_triangle(void)
         } else {
             CHECK(gram_close(got, want, ORDER, 1e-11));
         }
-        free(product);
-        free(columns);
-        free(want);
     }
-    free_model(&parts[0]);
-    free_model(&parts[1]);
 }
 
 /* A triangle that is taken as it stands is that whose columns were moved, and what was there stays. */
-static void columns_that_stay_are_those_that_move(void)
+TEST_ALL(columns_that_stay_are_those_that_move)
 {
     model m;
     make_model(&m, MODEL_2D, COLUMNS_MIXED, DRESS_WEIGHT, 29, 31);
@@ -98,9 +89,7 @@ static void columns_that_stay_are_those_that_move(void)
                 CHECK(plain[triangle_at(order, j, k)] ==
                       moved[triangle_at(order, a < b ? a : b, a < b ? b : a)]);
             }
-        free_sums(&s);
     }
-    free_model(&m);
 }
 
 /* ---- refusals ------------------------------------------------------------------------------- */
@@ -118,20 +107,14 @@ static int64_t form_needs(int form)
         make_model(&m, MODEL_2D, COLUMNS_NONE, 0, 9, 7);                                           \
         pyspec_problem *q = &m.g.problem;                                                          \
         make_sums(&s, want_form, m.plan->n_theta, PYSPEC_NORMAL_NODES, m.plan->n_theta + 1);       \
-        const pyspec_normal whole = s;                                                             \
         int64_t begin = 0, end = 9, what = form_needs(want_form);                                  \
         pyspec_call call = make_call(m.plan, q, m.theta, what);                                    \
-        const pyspec_call made = call;                                                             \
         CHECK_INT(pyspec_prepare(&call, what), STATUS_OK);                                         \
         edit;                                                                                      \
         CHECK_INT(pyspec_accumulate(&call, &s, begin, end), want);                                 \
-        s = whole;                                                                                 \
-        free_call(&made);                                                                          \
-        free_sums(&s);                                                                             \
-        free_model(&m);                                                                            \
     } while (0)
 
-static void accumulating_refuses_what_it_cannot_use(void)
+TEST_ALL(accumulating_refuses_what_it_cannot_use)
 {
     for (int form = 0; form <= PYSPEC_FORM_FISHER; form++) {
         EXPECT(form, STATUS_OK, (void)0);
@@ -166,7 +149,6 @@ static void accumulating_refuses_what_it_cannot_use(void)
     make_model(&m, MODEL_2D, COLUMNS_NONE, 0, 9, 7);
     const pyspec_call call = {.plan = m.plan, .problem = &m.g.problem};
     CHECK_INT(pyspec_accumulate(&call, NULL, 0, 9), STATUS_NULL_POINTER);
-    free_model(&m);
 }
 
 /* Sums of the rows begin ... end - 1 of a model. */
@@ -177,7 +159,7 @@ static void sums_of(const model *m, pyspec_normal *s, int form, int64_t capacity
     CHECK_INT(accumulate(m->plan, &m->g.problem, m->theta, s, begin, end), STATUS_OK);
 }
 
-static void rows_come_in_their_order(void)
+TEST(rows_come_in_their_order)
 {
     for (int form = 0; form <= PYSPEC_FORM_FISHER; form++) {
         model m;
@@ -191,14 +173,11 @@ static void rows_come_in_their_order(void)
         CHECK_INT(pyspec_join(&late, &late), STATUS_ORDER);
         CHECK_INT(pyspec_join(&early, &late), STATUS_OK);
         CHECK_INT(pyspec_join(&early, &late), STATUS_ORDER);
-        free_sums(&early);
-        free_sums(&late);
-        free_model(&m);
     }
 }
 
 /* Rows 0 and 2 are no pair; row 3 makes one of 2 and 3, and 1 was left out. */
-static void rows_may_be_left_out(void)
+TEST(rows_may_be_left_out)
 {
     for (int form = 0; form <= PYSPEC_FORM_FISHER; form++) {
         model m;
@@ -210,12 +189,10 @@ static void rows_may_be_left_out(void)
         CHECK_INT(accumulate(m.plan, &m.g.problem, m.theta, &s, 3, 4), STATUS_OK);
         CHECK_INT(s.n_nodes, 2);
         CHECK(s.places[0] == 0 && s.places[1] == 0 && s.places[2] == 1 && s.places[3] == 1);
-        free_sums(&s);
-        free_model(&m);
     }
 }
 
-static void joining_refuses_what_it_cannot_use(void)
+TEST(joining_refuses_what_it_cannot_use)
 {
     model m;
     pyspec_normal a, b;
@@ -242,12 +219,9 @@ static void joining_refuses_what_it_cannot_use(void)
     REFUSE(a, capacity, a.n_nodes, STATUS_OUTPUT);
 #undef REFUSE
     CHECK_INT(pyspec_join(&a, &b), STATUS_OK);
-    free_sums(&a);
-    free_sums(&b);
-    free_model(&m);
 }
 
-static void collecting_refuses_what_it_cannot_use(void)
+TEST(collecting_refuses_what_it_cannot_use)
 {
     double triangle[64] = {0};
     for (int form = 0; form <= PYSPEC_FORM_FISHER; form++) {
@@ -279,32 +253,17 @@ static void collecting_refuses_what_it_cannot_use(void)
         CHECK_INT(pyspec_collect(&s, NULL, 8, triangle),
                   form == PYSPEC_FORM_FACTOR ? STATUS_WORK : STATUS_OK);
         s = whole;
-        free_sums(&s);
-        free_model(&m);
     }
 }
 
 /* As many sums as a chunk may leave: 2^k - 1 rows from an odd one on. */
-static void the_stated_capacity_is_enough(void)
+TEST(the_stated_capacity_is_enough)
 {
     model m;
     pyspec_normal s;
     make_model(&m, MODEL_TRACE, COLUMNS_NONE, 0, 8190, 1);
     sums_of(&m, &s, PYSPEC_FORM_GRAM, PYSPEC_NORMAL_NODES, 1, 8190);
     CHECK(s.n_nodes > 20 && s.n_nodes < PYSPEC_NORMAL_NODES);
-    free_sums(&s);
-    free_model(&m);
 }
 
-int main(void)
-{
-    RUN_ALL(parts_are_gathered_in_one_triangle);
-    RUN_ALL(columns_that_stay_are_those_that_move);
-    RUN_ALL(accumulating_refuses_what_it_cannot_use);
-    RUN(rows_come_in_their_order);
-    RUN(rows_may_be_left_out);
-    RUN(joining_refuses_what_it_cannot_use);
-    RUN(collecting_refuses_what_it_cannot_use);
-    RUN(the_stated_capacity_is_enough);
-    return REPORT;
-}
+UNIT_MAIN

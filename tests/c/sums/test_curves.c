@@ -45,7 +45,7 @@ static int reads(const tile_curve *c, double value)
     return 1;
 }
 
-static void curves_hold_where_values_were_met(void)
+TEST(curves_hold_where_values_were_met)
 {
     tile_curve c = {0};
     CHECK(!reads(&c, 0.0));
@@ -60,7 +60,7 @@ static void curves_hold_where_values_were_met(void)
 }
 
 /* Neither does a curve over a step replace one that holds. */
-static void steps_have_no_curve(void)
+TEST(steps_have_no_curve)
 {
     tile_curve c = {0};
     CHECK_INT(walk(&c, 0.5, 1), CURVE_TERMS);
@@ -74,7 +74,7 @@ static void steps_have_no_curve(void)
 }
 
 /* A value that never moved is met again, and no other. */
-static void one_value_has_a_curve(void)
+TEST(one_value_has_a_curve)
 {
     tile_curve c = {0};
     walk(&c, 0.0, 0);
@@ -82,10 +82,4 @@ static void one_value_has_a_curve(void)
     CHECK(!reads(&c, 1e-300));
 }
 
-int main(void)
-{
-    RUN(curves_hold_where_values_were_met);
-    RUN(steps_have_no_curve);
-    RUN(one_value_has_a_curve);
-    return REPORT;
-}
+UNIT_MAIN

@@ -1,10 +1,10 @@
 /* test_normal.c: sums over rows against the stored derivatives and residuals, for every form and
  * every division of the rows; and what the entries refuse. */
+#include "random/random_plan.h"
 #include "support/models.h"
 #include "support/sums.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- against the definition ---------------------------------------------------------------- */
@@ -13,12 +13,10 @@ static void check_model(const model *m)
 {
     const pyspec_plan *plan = m->plan;
     const pyspec_problem *q = &m->g.problem;
-    const int64_t n = (q->row_end - q->row_begin) * (q->x_end - q->x_begin);
     const int64_t order = plan->n_theta + 1;
     int status;
-    double *columns = explicit_columns(plan, q, m->theta, PYSPEC_FORM_GRAM);
-    double *expected = explicit_columns(plan, q, m->theta, PYSPEC_FORM_FISHER);
-    double *want = gram_of_columns(columns, order, n), *curved = gram_of_columns(expected, order, n);
+    const double *want = explicit_gram(plan, q, m->theta, PYSPEC_FORM_GRAM);
+    const double *curved = explicit_gram(plan, q, m->theta, PYSPEC_FORM_FISHER);
     double *value = summed(plan, q, m->theta, PYSPEC_FORM_VALUE, &status);
     double *gram = summed(plan, q, m->theta, PYSPEC_FORM_GRAM, &status);
     double *factor = summed(plan, q, m->theta, PYSPEC_FORM_FACTOR, &status);
@@ -32,18 +30,9 @@ static void check_model(const model *m)
     for (int64_t k = 0; k < order; k++)
         CHECK(factor[triangle_at(order, k, k)] >= 0.0);
     CHECK(q->loss == PYSPEC_LOSS_POISSON || gram_close(fisher, gram, order, 1e-14));
-    free(columns);
-    free(expected);
-    free(want);
-    free(curved);
-    free(value);
-    free(gram);
-    free(factor);
-    free(fisher);
-    free(product);
 }
 
-static void equals_the_gram_matrix_of_the_derivatives(void)
+TEST_ALL(equals_the_gram_matrix_of_the_derivatives)
 {
     for (int kind = 0; kind < N_MODELS; kind++)
         for (int columns = 0; columns < N_COLUMNS; columns++)
@@ -51,11 +40,10 @@ static void equals_the_gram_matrix_of_the_derivatives(void)
                 model m;
                 make_model(&m, kind, columns, dress, 21, kind == MODEL_1D ? 131 : 61);
                 check_model(&m);
-                free_model(&m);
             }
 }
 
-static void equals_it_for_every_size(void)
+TEST_ALL(equals_it_for_every_size)
 {
     static const int64_t row_sizes[] = {1, 7, 8, 9, 17}, x_sizes[] = {1, 47, 48, 49, 97};
     static const int64_t long_sizes[] = {1, 7, 383, 384, 385, 800};
@@ -63,18 +51,16 @@ static void equals_it_for_every_size(void)
         model m;
         make_model(&m, MODEL_2D, i % N_COLUMNS, DRESS_WEIGHT, row_sizes[i / 5], x_sizes[i % 5]);
         check_model(&m);
-        free_model(&m);
     }
     for (int i = 0; i < 6; i++) {
         model m;
         make_model(&m, MODEL_1D, COLUMNS_NONE, DRESS_KEEP, 1, long_sizes[i]);
         check_model(&m);
-        free_model(&m);
     }
 }
 
 /* J^T r is minus half the derivative of chi^2, which is that of VALUE. */
-static void has_the_sign_of_the_fall_of_chi_square(void)
+TEST(has_the_sign_of_the_fall_of_chi_square)
 {
     for (int kind = 0; kind < N_MODELS; kind++)
         for (int dress = 0; dress < N_DRESSES; dress++) {
@@ -94,20 +80,17 @@ static void has_the_sign_of_the_fall_of_chi_square(void)
                     double *value =
                         summed(m.plan, &m.g.problem, theta, PYSPEC_FORM_VALUE, &status);
                     chi[side] = value[0];
-                    free(value);
                 }
                 double fall = (chi[0] - chi[1]) / (4.0 * h);
                 double scale = sqrt(square * gram[triangle_at(order, k, k)]) + square;
                 CHECK(fabs(gram[triangle_at(order, k, n)] - fall) <= 1e-6 * scale);
             }
-            free(gram);
-            free_model(&m);
         }
 }
 
 /* Two heights of Gauss functions at x0 and x0 + 1e-9: the part of the second column that is not
  * along the first is 1e-9 of it, of which the Gram matrix keeps nothing. */
-static void a_factor_keeps_what_squares_lose(void)
+TEST_ALL(a_factor_keeps_what_squares_lose)
 {
     plan_builder b;
     grid g;
@@ -125,9 +108,7 @@ static void a_factor_keeps_what_squares_lose(void)
     g.fixed[2] = 6.0 + 1e-9;
     for (int i = 0; i < 2 * 131; i++)
         data[i] = i % 7;
-    g.problem.data = data;
-    g.problem.data_row = 131 * 8;
-    g.problem.data_x = 8;
+    set_data(&g.problem, data);
     double *columns = explicit_columns(plan, &g.problem, theta, PYSPEC_FORM_GRAM);
     double *factor = summed(plan, &g.problem, theta, PYSPEC_FORM_FACTOR, &status);
     double *gram = summed(plan, &g.problem, theta, PYSPEC_FORM_GRAM, &status);
@@ -144,15 +125,10 @@ static void a_factor_keeps_what_squares_lose(void)
     CHECK(fabs(got - want) <= 1e-5 * want);
     const double by_squares = gram[3] - gram[1] * gram[1] / gram[0];
     CHECK(!(fabs(by_squares - want * want) <= 0.5 * want * want));
-    free(columns);
-    free(factor);
-    free(gram);
-    free_grid(&g);
-    free(plan);
 }
 
 /* A point that is dropped adds nothing even where the derivatives are not finite. */
-static void dropped_points_add_nothing(void)
+TEST_ALL(dropped_points_add_nothing)
 {
     for (int kind = 0; kind < MODEL_TRACE; kind++)
         for (int form = 0; form <= PYSPEC_FORM_FISHER; form++) {
@@ -168,13 +144,11 @@ static void dropped_points_add_nothing(void)
             double *sums = summed(m.plan, &m.g.problem, m.theta, form, &status);
             for (int64_t k = 0; k < triangle_size(form ? m.plan->n_theta + 1 : 1); k++)
                 CHECK(isfinite(sums[k]));
-            free(sums);
-            free_model(&m);
         }
 }
 
 /* x0 moves with an external trace that is not finite in one row. */
-static void a_dropped_row_may_have_any_derivative(void)
+TEST_ALL(a_dropped_row_may_have_any_derivative)
 {
     enum { N_ROWS = 11, N_X = 40, ODD = 4 };
     plan_builder b;
@@ -197,29 +171,21 @@ static void a_dropped_row_may_have_any_derivative(void)
         data[i] = i % 7;
     for (int row = 0; row < N_ROWS; row++)
         keep[row] = row != ODD;
-    g.problem.data = data;
-    g.problem.data_row = N_X * 8;
-    g.problem.data_x = 8;
+    set_data(&g.problem, data);
     g.problem.keep_row = 1;
     for (int k = 0; k < 4; k++) {
         const int drops = k & 1;
         g.external[ODD] = odd[k / 2];
         g.problem.keep = drops ? keep : NULL;
         double *gram = summed(plan, &g.problem, theta, PYSPEC_FORM_GRAM, &status);
-        double *columns = explicit_columns(plan, &g.problem, theta, PYSPEC_FORM_GRAM);
-        double *want = gram_of_columns(columns, 3, N_ROWS * N_X);
+        double *want = explicit_gram(plan, &g.problem, theta, PYSPEC_FORM_GRAM);
         CHECK(!drops || gram_close(gram, want, 3, 1e-12));
         CHECK(drops || k / 2 == 0 || isnan(gram[0])); /* a peak at infinity may be no peak */
-        free(gram);
-        free(columns);
-        free(want);
     }
-    free_grid(&g);
-    free(plan);
 }
 
 /* One row, or all of it, outside of its bounds: NaN reaches every form. */
-static void rows_that_are_nan_make_all_forms_nan(void)
+TEST_ALL(rows_that_are_nan_make_all_forms_nan)
 {
     for (int kind = 0; kind < N_MODELS; kind++)
         for (int form = 0; form <= PYSPEC_FORM_FISHER; form++)
@@ -235,8 +201,6 @@ static void rows_that_are_nan_make_all_forms_nan(void)
                     theta[kind == MODEL_TRACE ? 1 : 2] = -1.0; /* a width, or a lifetime */
                 double *sums = summed(m.plan, &m.g.problem, theta, form, &status);
                 CHECK(!isfinite(sums[triangle_size(form ? m.plan->n_theta + 1 : 1) - 1]));
-                free(sums);
-                free_model(&m);
             }
 }
 
@@ -250,34 +214,29 @@ static int same_sums(const pyspec_normal *a, const pyspec_normal *b)
            all_same(a->nodes, b->nodes, a->n_nodes * size);
 }
 
-static uint64_t next_random(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return *state >> 33;
-}
-
 /* Sums of random chunks of begin ... end - 1: accumulated one after the other, or apart and then
  * joined, the later ones first joined among themselves. */
-static void divided(const model *m, pyspec_normal *into, uint64_t *state, int64_t begin,
+static void divided(const model *m, pyspec_normal *into, rng *r, int64_t begin,
                     int64_t end)
 {
     const pyspec_problem *q = &m->g.problem;
-    const int64_t at = begin + 1 + (int64_t)next_random(state) % (end - begin);
+    const int64_t at = begin + 1 + below(r, end - begin);
     if (at >= end || end - begin == 1) {
         CHECK_INT(accumulate(m->plan, q, m->theta, into, begin, end), STATUS_OK);
         return;
     }
-    if (next_random(state) % 2) {
-        divided(m, into, state, begin, at);
-        divided(m, into, state, at, end);
+    if (chance(r, 50)) {
+        divided(m, into, r, begin, at);
+        divided(m, into, r, at, end);
         return;
     }
     pyspec_normal more;
+    const int64_t n_owned = count_owned();
     make_sums(&more, (int)into->form, m->plan->n_theta, PYSPEC_NORMAL_NODES, m->plan->n_theta + 1);
-    divided(m, into, state, begin, at);
-    divided(m, &more, state, at, end);
+    divided(m, into, r, begin, at);
+    divided(m, &more, r, at, end);
     CHECK_INT(pyspec_join(into, &more), STATUS_OK);
-    free_sums(&more);
+    free_owned(n_owned);
 }
 
 static void check_divisions(const model *m, int form)
@@ -285,7 +244,7 @@ static void check_divisions(const model *m, int form)
     const pyspec_problem *q = &m->g.problem;
     const int64_t n_theta = m->plan->n_theta;
     pyspec_normal whole, parts, rest;
-    uint64_t state = (uint64_t)form;
+    rng r = {(uint64_t)form};
     make_sums(&whole, form, n_theta, PYSPEC_NORMAL_NODES, n_theta + 1);
     make_sums(&parts, form, n_theta, PYSPEC_NORMAL_NODES, n_theta + 1);
     make_sums(&rest, form, n_theta, PYSPEC_NORMAL_NODES, n_theta + 1);
@@ -300,15 +259,12 @@ static void check_divisions(const model *m, int form)
     }
     for (int k = 0; k < 25; k++) {
         parts.n_nodes = 0;
-        divided(m, &parts, &state, q->row_begin, q->row_end);
+        divided(m, &parts, &r, q->row_begin, q->row_end);
         CHECK(same_sums(&parts, &whole));
     }
-    free_sums(&whole);
-    free_sums(&parts);
-    free_sums(&rest);
 }
 
-static void any_division_of_the_rows_gives_the_same_bits(void)
+TEST_ALL(any_division_of_the_rows_gives_the_same_bits)
 {
     static const int dresses[] = {DRESS_WINDOW, DRESS_WINDOW | DRESS_POISSON | DRESS_WEIGHT};
     for (int kind = MODEL_2D; kind < N_MODELS; kind++)
@@ -317,12 +273,11 @@ static void any_division_of_the_rows_gives_the_same_bits(void)
                 model m;
                 make_model(&m, kind, k ? COLUMNS_MIXED : COLUMNS_NONE, dresses[k], 45, 13);
                 check_divisions(&m, form);
-                free_model(&m);
             }
 }
 
 /* A part of the window summed alone has the bits of a problem whose window it is. */
-static void rows_outside_of_a_chunk_have_no_say(void)
+TEST_ALL(rows_outside_of_a_chunk_have_no_say)
 {
     for (int form = 0; form <= PYSPEC_FORM_FISHER; form++) {
         model m;
@@ -336,16 +291,12 @@ static void rows_outside_of_a_chunk_have_no_say(void)
         double *got = collected(&part);
         double *want = summed(m.plan, &m.g.problem, m.theta, form, &status);
         CHECK(all_same(got, want, triangle_size(part.order)));
-        free(got);
-        free(want);
-        free_sums(&part);
-        free_model(&m);
     }
 }
 
 /* One tile of so many: the sums of those tiles alone, each counted once, with the same bits however the rows
  * are divided. */
-static void one_tile_of_so_many_is_summed(void)
+TEST(one_tile_of_so_many_is_summed)
 {
     enum { ROWS = 203, EVERY = 4, TILE = PYSPEC_LANES };
     for (int form = 0; form <= PYSPEC_FORM_FISHER; form++) {
@@ -377,22 +328,14 @@ static void one_tile_of_so_many_is_summed(void)
         if (form == PYSPEC_FORM_FACTOR) {
             double *a = gram_of_factor(got, order), *b = gram_of_factor(want, order);
             CHECK(gram_close(a, b, order, 1e-12));
-            free(a);
-            free(b);
         } else {
             CHECK(gram_close(got, want, order, 1e-13));
         }
-        free(got);
-        free(want);
-        free(joined);
-        for (int k = 0; k < 4; k++)
-            free_sums(all[k]);
-        free_model(&m);
     }
 }
 
 /* A collection adds, leaves the sums as they are, and has the same bits each time. */
-static void collecting_changes_nothing(void)
+TEST(collecting_changes_nothing)
 {
     for (int form = 0; form <= PYSPEC_FORM_FISHER; form++) {
         model m;
@@ -409,25 +352,7 @@ static void collecting_changes_nothing(void)
             again[k] /= scale;
         CHECK(close_to(again, once, triangle_size(s.order), 1e-13));
         CHECK_INT(accumulate(m.plan, &m.g.problem, m.theta, &s, 40, 43), STATUS_OK);
-        free(once);
-        free(again);
-        free_sums(&s);
-        free_model(&m);
     }
 }
 
-int main(void)
-{
-    RUN_ALL(equals_the_gram_matrix_of_the_derivatives);
-    RUN_ALL(equals_it_for_every_size);
-    RUN(has_the_sign_of_the_fall_of_chi_square);
-    RUN_ALL(a_factor_keeps_what_squares_lose);
-    RUN_ALL(dropped_points_add_nothing);
-    RUN_ALL(a_dropped_row_may_have_any_derivative);
-    RUN_ALL(rows_that_are_nan_make_all_forms_nan);
-    RUN_ALL(any_division_of_the_rows_gives_the_same_bits);
-    RUN_ALL(rows_outside_of_a_chunk_have_no_say);
-    RUN(one_tile_of_so_many_is_summed);
-    RUN(collecting_changes_nothing);
-    return REPORT;
-}
+UNIT_MAIN

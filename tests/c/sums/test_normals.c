@@ -37,7 +37,7 @@ static void begin(uint64_t *state)
     }
 }
 
-static void each_is_a_radius_at_an_angle(void)
+TEST_ALL(each_is_a_radius_at_an_angle)
 {
     uint64_t state[4 * GENERATORS], words[2 * HALF];
     double z[2 * HALF], zero[2 * HALF] = {0}, one[2 * HALF];
@@ -58,7 +58,7 @@ static void each_is_a_radius_at_an_angle(void)
     }
 }
 
-static void sizes_change_no_value(void)
+TEST_ALL(sizes_change_no_value)
 {
     uint64_t state[4 * GENERATORS];
     double whole[MOST], part[MOST + 1], mean[MOST], deviation[MOST];
@@ -79,7 +79,7 @@ static void sizes_change_no_value(void)
     }
 }
 
-static void what_cannot_be_drawn_is_refused(void)
+TEST(what_cannot_be_drawn_is_refused)
 {
     uint64_t state[4 * GENERATORS] = {1};
     double x[1] = {0.0};
@@ -91,10 +91,4 @@ static void what_cannot_be_drawn_is_refused(void)
     CHECK_INT(pyspec_normals(0, x, x, x, 1, NULL), -STATUS_NULL_POINTER);
 }
 
-int main(void)
-{
-    RUN_ALL(each_is_a_radius_at_an_angle);
-    RUN_ALL(sizes_change_no_value);
-    RUN(what_cannot_be_drawn_is_refused);
-    return REPORT;
-}
+UNIT_MAIN

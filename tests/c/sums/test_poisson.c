@@ -3,8 +3,6 @@
 #include "support/plans.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
-
 /* One point: data, model, and the deviance for the scales 1 and 12.5. */
 typedef struct reference_row {
     double d, m, scale_1, scale_12_5;
@@ -73,9 +71,6 @@ static double deviance_of(int as_trace, int type, double d, double m, double sca
     g.problem.loss_scale = scale;
     CHECK_INT(pyspec_check(plan, plan->size, &g.problem, NULL), STATUS_OK);
     double *out = run_entry(RUN_RESIDUAL, plan, &g.problem, &m, &status), value = out[0];
-    free(out);
-    free_grid(&g);
-    free(plan);
     return value;
 }
 
@@ -84,7 +79,7 @@ static int near(double got, double want)
     return fabs(got - want) <= 1e-12 * (fabs(want) > 1.0 ? fabs(want) : 1.0);
 }
 
-static void equals_the_reference_numbers(void)
+TEST_ALL(equals_the_reference_numbers)
 {
     for (int k = 0; k < N_REFERENCES; k++)
         for (int as_trace = 0; as_trace < 2; as_trace++)
@@ -95,7 +90,7 @@ static void equals_the_reference_numbers(void)
             }
 }
 
-static void keeps_its_digits(void)
+TEST(keeps_its_digits)
 {
     for (int k = 0; k < N_WIDE; k++) {
         const reference_row *r = &wide_references[k];
@@ -107,7 +102,7 @@ static void keeps_its_digits(void)
 }
 
 /* In terms of counts: scale times data and model gives the same residual. */
-static void a_scale_is_counts_for_each_unit(void)
+TEST(a_scale_is_counts_for_each_unit)
 {
     const double data[] = {0.0, 1.0, 3.0, 50.0}, models[] = {-2.0, 0.0, 1e-5, 0.5, 3.0, 70.0};
     for (int i = 0; i < 4; i++)
@@ -121,7 +116,7 @@ static void a_scale_is_counts_for_each_unit(void)
 }
 
 /* Below the floor the value and the slope go on: differences on the two sides agree. */
-static void goes_on_along_its_tangent_below_the_floor(void)
+TEST(goes_on_along_its_tangent_below_the_floor)
 {
     const double scales[] = {1.0, 12.5}, data[] = {4e-4, 1e-3, 0.02, 1.0, 7.0, 1e4};
     for (int s = 0; s < 2; s++)
@@ -138,14 +133,14 @@ static void goes_on_along_its_tangent_below_the_floor(void)
         }
 }
 
-static void no_counts_need_no_floor(void)
+TEST(no_counts_need_no_floor)
 {
     CHECK(deviance_of(0, PYSPEC_TYPE_F64, 0.0, 1e-9, 2.0) == -sqrt(4e-9));
     CHECK(deviance_of(0, PYSPEC_TYPE_F64, 0.0, -1e-9, 2.0) == 0.0);
     CHECK(deviance_of(0, PYSPEC_TYPE_F64, -0.0, 3.0, 2.0) == -sqrt(12.0));
 }
 
-static void nan_and_negative_data_are_nan(void)
+TEST(nan_and_negative_data_are_nan)
 {
     const double nan = (double)NAN;
     CHECK(isnan(deviance_of(0, PYSPEC_TYPE_F64, nan, 1.0, 1.0)));
@@ -157,7 +152,7 @@ static void nan_and_negative_data_are_nan(void)
 }
 
 /* Many rows, a weight, and a mask that hides NaN. */
-static void takes_weights_and_masks(void)
+TEST_ALL(takes_weights_and_masks)
 {
     enum { N_ROWS = 11, N_X = 53, N = N_ROWS * N_X };
     static double data[N], weight[N];
@@ -193,20 +188,6 @@ static void takes_weights_and_masks(void)
         CHECK(keep[i] ? near(out[i], weight[i] * deviance_of(0, PYSPEC_TYPE_F64, data[i], model[i],
                                                              scale))
                       : same(out[i], 0.0));
-    free(model);
-    free(out);
-    free_grid(&g);
-    free(plan);
 }
 
-int main(void)
-{
-    RUN_ALL(equals_the_reference_numbers);
-    RUN(keeps_its_digits);
-    RUN(a_scale_is_counts_for_each_unit);
-    RUN(goes_on_along_its_tangent_below_the_floor);
-    RUN(no_counts_need_no_floor);
-    RUN(nan_and_negative_data_are_nan);
-    RUN_ALL(takes_weights_and_masks);
-    return REPORT;
-}
+UNIT_MAIN

@@ -55,8 +55,6 @@ static void check_residual(const pyspec_plan *plan, const pyspec_problem *q)
                 want = 0.0;
             CHECK(same(out[at], want));
         }
-    free(model);
-    free(out);
 }
 
 /* Data in a layout of its own: element (row, i) at origin + row * by_row + i * by_x bytes of an
@@ -66,7 +64,7 @@ static void check_layout(int type, int64_t size, int64_t origin, int64_t by_row,
     pyspec_plan *plan = gauss_plan();
     grid g;
     make_grid(&g, plan, N_ROWS, N_X);
-    char *memory = malloc((size_t)size);
+    char *memory = exact(size, 1);
     memset(memory, 0xff, (size_t)size);
     for (int64_t row = 0; row < N_ROWS; row++)
         for (int64_t i = 0; i < N_X; i++)
@@ -81,12 +79,9 @@ static void check_layout(int type, int64_t size, int64_t origin, int64_t by_row,
     g.problem.x_begin = 2;
     g.problem.x_end = 52;
     check_residual(plan, &g.problem);
-    free(memory);
-    free_grid(&g);
-    free(plan);
 }
 
-static void data_of_every_type_and_stride(void)
+TEST_ALL(data_of_every_type_and_stride)
 {
     const int64_t sizes[] = {8, 4, 2};
     for (int type = PYSPEC_TYPE_F64; type <= PYSPEC_TYPE_U16; type++) {
@@ -106,15 +101,13 @@ static void float_problem(grid *g, const pyspec_plan *plan, double *data)
     make_grid(g, plan, N_ROWS, N_X);
     for (int64_t k = 0; k < N; k++)
         data[k] = datum(k / N_X, k % N_X);
-    g->problem.data = data;
-    g->problem.data_row = N_X * (int64_t)sizeof *data;
-    g->problem.data_x = sizeof *data;
+    set_data(&g->problem, data);
 }
 
-static void weights_of_every_stride(void)
+TEST_ALL(weights_of_every_stride)
 {
     pyspec_plan *plan = gauss_plan();
-    double *data = malloc(N * sizeof *data), *weight = malloc(N * sizeof *weight);
+    double *data = exact(N, sizeof *data), *weight = exact(N, sizeof *weight);
     const int64_t strides[][2] = {{N_X * 8, 8}, {0, 8}, {8, 0}, {0, 0}, {8, N_ROWS * 8}};
     grid g;
     float_problem(&g, plan, data);
@@ -126,17 +119,13 @@ static void weights_of_every_stride(void)
         g.problem.weight_x = strides[k][1];
         check_residual(plan, &g.problem);
     }
-    free(data);
-    free(weight);
-    free_grid(&g);
-    free(plan);
 }
 
-static void dropped_points_are_zero_whatever_they_hold(void)
+TEST_ALL(dropped_points_are_zero_whatever_they_hold)
 {
     pyspec_plan *plan = gauss_plan();
-    double *data = malloc(N * sizeof *data), *weight = malloc(N * sizeof *weight);
-    uint8_t *keep = malloc(N);
+    double *data = exact(N, sizeof *data), *weight = exact(N, sizeof *weight);
+    uint8_t *keep = exact(N, 1);
     int status;
     grid g;
     float_problem(&g, plan, data);
@@ -155,29 +144,22 @@ static void dropped_points_are_zero_whatever_they_hold(void)
     double *out = run_entry(RUN_RESIDUAL, plan, &g.problem, theta, &status);
     for (int k = 0; k < N; k++)
         CHECK(k % 5 ? isfinite(out[k]) && out[k] != 0.0 : same(out[k], 0.0));
-    free(out);
     /* Even where the model itself is NaN: SD < 0. */
     const double bad[] = {100.0, 2.0, -0.6};
     out = run_entry(RUN_RESIDUAL, plan, &g.problem, bad, &status);
     for (int k = 0; k < N; k++)
         CHECK(k % 5 ? isnan(out[k]) : same(out[k], 0.0));
-    free(out);
-    free(data);
-    free(weight);
-    free(keep);
-    free_grid(&g);
-    free(plan);
 }
 
-static void the_one_row_orientation_subtracts_too(void)
+TEST_ALL(the_one_row_orientation_subtracts_too)
 {
     plan_builder b;
     const int rows[] = {0, 1, 2};
     start(&b, 1, 3, 0, 3, 1);
     add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, 3, rows);
     pyspec_plan *plan = finish(&b);
-    double *data = malloc(N * sizeof *data);
-    uint16_t *counts = malloc(N * sizeof *counts);
+    double *data = exact(N, sizeof *data);
+    uint16_t *counts = exact(N, sizeof *counts);
     grid g;
     make_grid(&g, plan, 1, N);
     for (int64_t i = 0; i < N; i++) {
@@ -194,17 +176,6 @@ static void the_one_row_orientation_subtracts_too(void)
     g.problem.data_type = PYSPEC_TYPE_U16;
     g.problem.data_x = sizeof *counts;
     check_residual(plan, &g.problem);
-    free(data);
-    free(counts);
-    free_grid(&g);
-    free(plan);
 }
 
-int main(void)
-{
-    RUN_ALL(data_of_every_type_and_stride);
-    RUN_ALL(weights_of_every_stride);
-    RUN_ALL(dropped_points_are_zero_whatever_they_hold);
-    RUN_ALL(the_one_row_orientation_subtracts_too);
-    return REPORT;
-}
+UNIT_MAIN

@@ -73,7 +73,7 @@ static void check(const double *r, int64_t n_rows, int64_t n_columns, int with_m
         }
 }
 
-static void they_are_those_of_the_formulas(void)
+TEST(they_are_those_of_the_formulas)
 {
     for (int64_t n_rows = 1; n_rows <= ROWS; n_rows++)
         for (int64_t n_columns = 1; n_columns <= WIDTH; n_columns++) {
@@ -88,7 +88,7 @@ static void they_are_those_of_the_formulas(void)
         }
 }
 
-static void nothing_is_refused(void)
+TEST(nothing_is_refused)
 {
     double one[12] = {0.0};
     CHECK(pyspec_residual_sums(NULL, NULL, 1, 1, one, one, one, one) < 0);
@@ -97,9 +97,4 @@ static void nothing_is_refused(void)
     CHECK(pyspec_residual_sums(one, NULL, 1, 1, one, NULL, one, one) < 0);
 }
 
-int main(void)
-{
-    RUN(they_are_those_of_the_formulas);
-    RUN(nothing_is_refused);
-    return REPORT;
-}
+UNIT_MAIN

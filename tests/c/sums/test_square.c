@@ -2,7 +2,7 @@
 #include "pyspec.h"
 #include "support/unit.h"
 
-static void it_is_the_sum_of_squares(void)
+TEST(it_is_the_sum_of_squares)
 {
     enum { ROWS = 3, WIDTH = 40 };
     double values[ROWS][WIDTH];
@@ -23,7 +23,7 @@ static void it_is_the_sum_of_squares(void)
 
 /* Weights and a mask of each point, of whole rows, of whole columns, or none, in every pair. What is left
  * out may be NaN. */
-static void weights_and_masks_count(void)
+TEST(weights_and_masks_count)
 {
     enum { ROWS = 5, WIDTH = 27 };
     double values[ROWS][WIDTH], weight[ROWS][WIDTH];
@@ -53,7 +53,7 @@ static void weights_and_masks_count(void)
 }
 
 /* Steps are bytes, also where they are not those of neighbours. */
-static void steps_may_be_any(void)
+TEST(steps_may_be_any)
 {
     const double values[] = {1.0, 2.0, 3.0, 4.0}, weight[] = {1.0, 9.0, 2.0, 9.0, 1.0, 9.0, 3.0, 9.0};
     const uint8_t keep[] = {1, 0, 0, 0, 1, 0, 1, 0};
@@ -65,18 +65,11 @@ static void steps_may_be_any(void)
     CHECK(pyspec_square(NULL, 0, 4, 32, NULL, 0, 0, NULL, 0, 0) == 0.0);
 }
 
-static void what_is_not_finite_stays_so(void)
+TEST(what_is_not_finite_stays_so)
 {
     const double values[] = {1.0, (double)NAN, 2.0}, large[] = {1e300, 1.0};
     CHECK(isnan(pyspec_square(values, 1, 3, 24, NULL, 0, 0, NULL, 0, 0)));
     CHECK(isinf(pyspec_square(large, 1, 2, 16, NULL, 0, 0, NULL, 0, 0)));
 }
 
-int main(void)
-{
-    RUN(it_is_the_sum_of_squares);
-    RUN(weights_and_masks_count);
-    RUN(steps_may_be_any);
-    RUN(what_is_not_finite_stays_so);
-    return REPORT;
-}
+UNIT_MAIN

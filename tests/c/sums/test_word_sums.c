@@ -42,7 +42,7 @@ static int64_t check_words(const uint64_t *found, int64_t n_lines)
     return next - found;
 }
 
-static void each_block_has_its_lines_and_columns(void)
+TEST_ALL(each_block_has_its_lines_and_columns)
 {
     char bytes[LINES * LINE * 8 + 1];
     for (int64_t n_lines = 0; n_lines <= LINES; n_lines++)
@@ -68,7 +68,7 @@ static void each_block_has_its_lines_and_columns(void)
         }
 }
 
-static void an_unknown_instruction_set_is_refused(void)
+TEST(an_unknown_instruction_set_is_refused)
 {
     uint64_t sums[2] = {5, 5};
     CHECK_INT(pyspec_word_sums(N_ISA, "12345678", 1, 1, 1, sums, NULL), -STATUS_ISA);
@@ -76,7 +76,7 @@ static void an_unknown_instruction_set_is_refused(void)
 }
 
 /* Blocks of no line never come to an end. */
-static void what_makes_no_sense_is_refused(void)
+TEST(what_makes_no_sense_is_refused)
 {
     uint64_t sums[2] = {5, 5};
     CHECK_INT(pyspec_word_sums(0, "12345678", 1, 1, 0, sums, NULL), -STATUS_SIZE);
@@ -89,10 +89,4 @@ static void what_makes_no_sense_is_refused(void)
     CHECK(sums[0] == 5);
 }
 
-int main(void)
-{
-    RUN_ALL(each_block_has_its_lines_and_columns);
-    RUN(an_unknown_instruction_set_is_refused);
-    RUN(what_makes_no_sense_is_refused);
-    return REPORT;
-}
+UNIT_MAIN

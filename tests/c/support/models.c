@@ -90,14 +90,6 @@ static void build_trace(plan_builder *b, int columns)
         add_columns(b, 4, turned);
 }
 
-static void *exact(int64_t n, size_t size)
-{
-    void *memory = malloc((size_t)n * size);
-    if (!memory)
-        abort();
-    return memory;
-}
-
 /* The model and a wiggle; counts, some of them 0, for the Poisson deviance. */
 static void make_data(model *m, int is_counts)
 {
@@ -165,13 +157,4 @@ void make_model(model *m, int kind, int columns, int dress, int64_t n_rows, int6
     dress_problem(m, dress);
     if (pyspec_check(m->plan, m->plan->size, &m->g.problem, NULL))
         abort();
-}
-
-void free_model(model *m)
-{
-    free(m->plan);
-    free(m->data);
-    free(m->weight);
-    free(m->keep);
-    free_grid(&m->g);
 }

@@ -23,6 +23,5 @@ typedef struct model {
 
 /* `dress` is a set of DRESS_*. A window of rows is 3 ... n_rows - 2. */
 void make_model(model *m, int kind, int columns, int dress, int64_t n_rows, int64_t n_x);
-void free_model(model *m);
 
 #endif

@@ -165,13 +165,12 @@ static void convolve_lines(int op, double width, int64_t n, const double *t, con
 
 void naive_convolve(int op, double width, int64_t n, const double *t, double *y)
 {
-    double *old = malloc((size_t)(3 * (n + L)) * sizeof *old), *lag = old + n + L, *g = lag + n + L;
-    if (!old)
-        abort();
+    const int64_t n_owned = count_owned();
+    double *old = exact(3 * (n + L), sizeof *old), *lag = old + n + L, *g = lag + n + L;
     memcpy(old, y, (size_t)n * sizeof *old);
     if (op == OP_expDecayCONV || op == OP_expRiseCONV || op == OP_boxCONV) {
         convolve_lines(op, width, n, t, old, y);
-        free(old);
+        free_owned(n_owned);
         return;
     }
     for (int64_t i = 0; i < n; i++) {
@@ -190,7 +189,7 @@ void naive_convolve(int op, double width, int64_t n, const double *t, double *y)
         }
         y[i] = sum / norm;
     }
-    free(old);
+    free_owned(n_owned);
 }
 
 int naive_knows(const pyspec_plan *plan)
@@ -427,12 +426,10 @@ void naive_evaluate(const pyspec_plan *plan, const pyspec_problem *problem, cons
                     double *traces, double *out)
 {
     const int64_t n_rows = problem->n_rows, n_x = problem->n_x;
-    size_t n_traces = (size_t)(plan->n_traces * n_rows);
+    const int64_t n_traces = plan->n_traces * n_rows, n_owned = count_owned();
     reading r = {plan, problem, plan_words(plan), NULL, NULL};
-    r.traces = calloc(n_traces + 1, sizeof *r.traces);
-    r.slots = calloc((size_t)(plan->n_slots * n_x), sizeof *r.slots);
-    if (!r.traces || !r.slots)
-        abort();
+    r.traces = zeros(n_traces, sizeof *r.traces);
+    r.slots = zeros(plan->n_slots * n_x, sizeof *r.slots);
     for (int64_t row = 0; row < n_rows; row++) {
         int64_t at = 0;
         for (int64_t k = 0; k < plan->n_theta; k++)
@@ -453,7 +450,6 @@ void naive_evaluate(const pyspec_plan *plan, const pyspec_problem *problem, cons
             memcpy(out + row * n_x, r.slots + plan->result * n_x, (size_t)n_x * sizeof *out);
     }
     if (traces)
-        memcpy(traces, r.traces, n_traces * sizeof *traces);
-    free(r.traces);
-    free(r.slots);
+        memcpy(traces, r.traces, (size_t)n_traces * sizeof *traces);
+    free_owned(n_owned);
 }

@@ -286,22 +286,12 @@ pyspec_plan *finish(const plan_builder *b)
     head.nodes = sizeof head;
     head.words = head.nodes + (int64_t)n_bytes;
     head.size = head.words + head.n_words * (int64_t)sizeof(int64_t);
-    char *memory = malloc((size_t)head.size);
-    if (!memory)
-        abort();
+    char *memory = exact(head.size, 1);
     memcpy(memory, &head, sizeof head);
     memcpy(memory + head.nodes, b->nodes, n_bytes);
     set_stages(b, (pyspec_node *)(void *)(memory + head.nodes));
     memcpy(memory + head.words, b->words, (size_t)head.n_words * sizeof(int64_t));
     return (pyspec_plan *)memory;
-}
-
-static void *exact(int64_t n, size_t size)
-{
-    void *memory = malloc(n > 0 ? (size_t)n * size : 1);
-    if (!memory)
-        abort();
-    return memory;
 }
 
 void make_grid(grid *g, const pyspec_plan *plan, int64_t n_rows, int64_t n_x)
@@ -360,44 +350,6 @@ void make_grid(grid *g, const pyspec_plan *plan, int64_t n_rows, int64_t n_x)
                                   .loss_scale = 1.0};
 }
 
-void free_grid(grid *g)
-{
-    free(g->x);
-    free(g->time);
-    free(g->axes);
-    free(g->masks);
-    free(g->fixed);
-    free(g->aux);
-    free(g->aux_weight);
-    free(g->external);
-    free(g->spectra);
-    free(g->shares);
-}
-
-double *make_work(int64_t size)
-{
-    const size_t bytes = (size_t)(size ? size : 64); /* a multiple of 64, as aligned_alloc asks */
-#if defined(_WIN32)
-    double *work = _aligned_malloc(bytes, 64);
-#else
-    double *work = aligned_alloc(64, bytes);
-#endif
-    if (!work)
-        abort();
-    for (int64_t i = 0; i < size / (int64_t)sizeof *work; i++)
-        work[i] = (double)NAN;
-    return work;
-}
-
-void free_work(double *work)
-{
-#if defined(_WIN32)
-    _aligned_free(work);
-#else
-    free(work);
-#endif
-}
-
 pyspec_call make_call(const pyspec_plan *plan, const pyspec_problem *problem, const double *theta,
                       int64_t what)
 {
@@ -414,30 +366,23 @@ pyspec_call make_call(const pyspec_plan *plan, const pyspec_problem *problem, co
                          .prepared_size = prepared_size};
 }
 
-void free_call(const pyspec_call *call)
-{
-    free_work(call->work);
-    free_work(call->prepared);
-}
-
 double *run_entry(int entry, const pyspec_plan *plan, const pyspec_problem *problem,
                   const double *theta, int *status)
 {
-    const int64_t what = entry == RUN_JACOBIAN ? PYSPEC_PREPARE_SLOPES : 0;
-    pyspec_call call = make_call(plan, problem, theta, what);
-    call.n_out = entry == RUN_TRACES ? plan->n_traces * problem->n_rows
-                                     : (problem->row_end - problem->row_begin) *
-                                           (problem->x_end - problem->x_begin);
-    call.n_out *= entry == RUN_JACOBIAN ? plan->n_theta : 1;
-    double *out = call.out = exact(call.n_out, sizeof(double));
     int (*const entries[])(const pyspec_call *) = {pyspec_evaluate, pyspec_residual,
                                                    pyspec_traces, pyspec_jacobian};
+    const int64_t n_points = (problem->row_end - problem->row_begin) * (problem->x_end - problem->x_begin);
+    const int64_t n_out = entry == RUN_TRACES     ? plan->n_traces * problem->n_rows
+                          : entry == RUN_JACOBIAN ? plan->n_theta * n_points
+                                                  : n_points;
+    double *out = exact(n_out, sizeof *out);
+    const int64_t n_owned = count_owned();
+    pyspec_call call = make_call(plan, problem, theta, entry == RUN_JACOBIAN ? PYSPEC_PREPARE_SLOPES : 0);
+    call.out = out;
+    call.n_out = n_out;
     *status = entries[entry](&call);
-    free_call(&call);
-    if (!*status)
-        return out;
-    free(out);
-    return NULL;
+    free_owned(n_owned);
+    return *status ? NULL : out;
 }
 
 int same(double a, double b)
@@ -471,4 +416,11 @@ void make_uneven(grid *g, int64_t n_x)
 {
     for (int64_t i = 0; i < n_x; i++)
         g->x[i] += 0.01 * (double)(i % 3);
+}
+
+void set_data(pyspec_problem *q, const double *data)
+{
+    q->data = data;
+    q->data_row = q->n_x * (int64_t)sizeof *data;
+    q->data_x = sizeof *data;
 }

@@ -4,6 +4,7 @@
 #define PLANS_H
 
 #include "isa/kernel.h"
+#include "support/owned.h"
 #include "walk/memory.h"
 
 enum { MAX_TEST_NODES = 48, MAX_TEST_WORDS = 8192 };
@@ -53,7 +54,7 @@ void add_moving_heights(plan_builder *b);
 /* Whether a trace row depends on the row of the axis, as the nodes added so far say. */
 int row_moves(const plan_builder *b, int64_t row);
 
-/* The plan in an exactly sized memory of its own, with the stage of each node; free() it. */
+/* The plan in an exactly sized memory of its own, with the stage of each node. */
 pyspec_plan *finish(const plan_builder *b);
 
 /* A problem with its own exactly sized arrays: x rises from 0 in steps of 0.1, time from -1
@@ -69,32 +70,20 @@ void make_grid(grid *g, const pyspec_plan *plan, int64_t n_rows, int64_t n_x);
 /* Moves abscissae out of their even steps: no line goes from each value to the next (csrc/math/bell.h), where it
  * begins anew at other places in a window. */
 void make_uneven(grid *g, int64_t n_x);
-void free_grid(grid *g);
+/* Data of all points, row by row. */
+void set_data(pyspec_problem *q, const double *data);
 
 enum { RUN_EVALUATE, RUN_RESIDUAL, RUN_TRACES, RUN_JACOBIAN };
 
-/* The build of the kernels that run_entry asks for. RUN_ALL runs a test once for each that this
- * processor supports. */
+/* The build of the kernels that calls ask for. */
 extern int test_isa;
-#define RUN_ALL(test)                                                                              \
-    do {                                                                                           \
-        for (test_isa = 0; test_isa < N_ISA; test_isa++)                                           \
-            if (pyspec_isa_supported(test_isa))                                                    \
-                RUN(test);                                                                         \
-        test_isa = 0;                                                                              \
-    } while (0)
-
-/* Exactly sized, 64-byte aligned memory filled with NaN. */
-double *make_work(int64_t size);
-void free_work(double *work);
 
 /* A call whose memories have exactly the sizes asked for, with room for PYSPEC_PREPARE_* `what`. */
 pyspec_call make_call(const pyspec_plan *plan, const pyspec_problem *problem, const double *theta,
                       int64_t what);
-void free_call(const pyspec_call *call);
 
-/* Runs an entry with an exactly sized work memory, filled with NaN, and an exactly sized
- * output, which the caller frees. NULL unless the status is OK. */
+/* The output of an entry that runs with an exactly sized work memory, filled with NaN. NULL unless the status
+ * is OK. */
 double *run_entry(int entry, const pyspec_plan *plan, const pyspec_problem *problem,
                   const double *theta, int *status);
 

@@ -6,8 +6,6 @@
 #include "support/plans.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
-
 enum {
 #define CONSTANT(name, value)
 #define STRUCT(type, size)
@@ -43,8 +41,6 @@ static pyspec_plan *good_plan(void);
         more;                                                                                      \
         CHECK_INT(pyspec_check(p, size, q, NULL), want_status);                                    \
         (void)n, (void)w;                                                                          \
-        free_grid(&g);                                                                             \
-        free(p);                                                                                   \
     } while (0)
 #define EXPECT(edit, want_status, want_node, want_field)                                           \
     EXPECT_MORE(edit, want_status, want_node, want_field, (void)0)

@@ -4,22 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *exact(int64_t n, size_t size)
-{
-    void *memory = malloc(n > 0 ? (size_t)n * size : 1);
-    if (!memory)
-        abort();
-    return memory;
-}
-
-static double *doubles(int64_t n, double value)
-{
-    double *memory = exact(n, sizeof *memory);
-    for (int64_t i = 0; i < n; i++)
-        memory[i] = value;
-    return memory;
-}
-
 void make_sums(pyspec_normal *s, int form, int64_t n_theta, int64_t capacity, int64_t into)
 {
     const int64_t order = form == PYSPEC_FORM_VALUE ? 1 : n_theta + 1;
@@ -30,21 +14,15 @@ void make_sums(pyspec_normal *s, int form, int64_t n_theta, int64_t capacity, in
     s->scratch = doubles(s->n_scratch, (double)NAN);
 }
 
-void free_sums(pyspec_normal *s)
-{
-    free(s->places);
-    free(s->nodes);
-    free(s->scratch);
-}
-
 int accumulate(const pyspec_plan *plan, const pyspec_problem *problem, const double *theta,
                pyspec_normal *s, int64_t row_begin, int64_t row_end)
 {
     const int64_t what = s->form == PYSPEC_FORM_VALUE ? 0 : PYSPEC_PREPARE_SLOPES;
+    const int64_t n_owned = count_owned();
     const pyspec_call call = make_call(plan, problem, theta, what);
     int status = pyspec_prepare(&call, what);
     status = status ? status : pyspec_accumulate(&call, s, row_begin, row_end);
-    free_call(&call);
+    free_owned(n_owned);
     return status;
 }
 
@@ -59,14 +37,15 @@ double *collected(const pyspec_normal *s)
 double *summed(const pyspec_plan *plan, const pyspec_problem *problem, const double *theta,
                int form, int *status)
 {
+    const int64_t order = form == PYSPEC_FORM_VALUE ? 1 : plan->n_theta + 1;
+    double *triangle = doubles(triangle_size(order), 0.0);
+    const int64_t n_owned = count_owned();
     pyspec_normal s;
-    double *triangle = NULL;
     make_sums(&s, form, plan->n_theta, PYSPEC_NORMAL_NODES, plan->n_theta + 1);
     *status = accumulate(plan, problem, theta, &s, problem->row_begin, problem->row_end);
-    if (!*status)
-        triangle = collected(&s);
-    free_sums(&s);
-    return triangle;
+    *status = *status ? *status : pyspec_collect(&s, NULL, order, triangle);
+    free_owned(n_owned);
+    return *status ? NULL : triangle;
 }
 
 static double datum(const pyspec_problem *q, int64_t row, int64_t i)
@@ -124,6 +103,7 @@ double *explicit_columns(const pyspec_plan *plan, const pyspec_problem *problem,
     const int64_t width = q->x_end - q->x_begin, n = (q->row_end - q->row_begin) * width;
     int status;
     double *columns = exact((plan->n_theta + 1) * n, sizeof *columns);
+    const int64_t n_owned = count_owned();
     double *model = run_entry(RUN_EVALUATE, plan, q, theta, &status);
     double *residual = run_entry(RUN_RESIDUAL, plan, q, theta, &status);
     double *jacobian = run_entry(RUN_JACOBIAN, plan, q, theta, &status);
@@ -136,9 +116,7 @@ double *explicit_columns(const pyspec_plan *plan, const pyspec_problem *problem,
             columns[k * n + i] = factor == 0.0 ? 0.0 : factor * jacobian[k * n + i];
         columns[plan->n_theta * n + i] = residual[i];
     }
-    free(model);
-    free(residual);
-    free(jacobian);
+    free_owned(n_owned);
     return columns;
 }
 
@@ -153,6 +131,18 @@ double *gram_of_columns(const double *columns, int64_t n_columns, int64_t n)
             triangle[triangle_at(n_columns, j, k)] = (double)sum;
         }
     return triangle;
+}
+
+double *explicit_gram(const pyspec_plan *plan, const pyspec_problem *problem, const double *theta, int form)
+{
+    const int64_t order = plan->n_theta + 1, n = (problem->row_end - problem->row_begin) *
+                                                 (problem->x_end - problem->x_begin);
+    double *gram = exact(triangle_size(order), sizeof *gram);
+    const int64_t n_owned = count_owned();
+    const double *own = gram_of_columns(explicit_columns(plan, problem, theta, form), order, n);
+    memcpy(gram, own, (size_t)triangle_size(order) * sizeof *gram);
+    free_owned(n_owned);
+    return gram;
 }
 
 double *gram_of_factor(const double *factor, int64_t order)

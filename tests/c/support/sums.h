@@ -8,13 +8,12 @@
 /* Empty sums for n_theta parameters, to be collected into triangles of the order `into` at most;
  * the memories are filled with NaN. */
 void make_sums(pyspec_normal *s, int form, int64_t n_theta, int64_t capacity, int64_t into);
-void free_sums(pyspec_normal *s);
 
 /* pyspec_accumulate with an exactly sized work memory, filled with NaN, on test_isa. */
 int accumulate(const pyspec_plan *plan, const pyspec_problem *problem, const double *theta,
                pyspec_normal *s, int64_t row_begin, int64_t row_end);
 
-/* The sums in a new triangle of their own order; free() it. */
+/* The sums in a new triangle of their own order. */
 double *collected(const pyspec_normal *s);
 
 /* All rows of the window in one call; NULL unless the status is OK. */
@@ -28,6 +27,7 @@ double *explicit_columns(const pyspec_plan *plan, const pyspec_problem *problem,
 
 /* Their Gram matrix as an upper triangle. */
 double *gram_of_columns(const double *columns, int64_t n_columns, int64_t n);
+double *explicit_gram(const pyspec_plan *plan, const pyspec_problem *problem, const double *theta, int form);
 
 /* The Gram matrix that a factor stands for. */
 double *gram_of_factor(const double *factor, int64_t order);

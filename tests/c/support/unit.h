@@ -1,13 +1,19 @@
-/* unit.h: the least that a unit test needs. A test file defines static void functions, lists
- * them in main with RUN, and returns REPORT. A failed check prints its place and goes on. */
+/* unit.h: the least that a unit test needs. TEST(name) {...} is a test, TEST_ALL(name) {...} one that runs with every
+ * build of the kernels that this processor supports, test_isa. A file ends with UNIT_MAIN, which runs all of them in
+ * their order and frees behind each what it owns (owned.h). A failed check prints its place and goes on. */
 #ifndef UNIT_H
 #define UNIT_H
 
+#include "isa/kernel.h"
+#include "support/owned.h"
 #include "tables/status.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* The build of the kernels that calls ask for. */
+extern int test_isa;
 
 static int unit_failures;
 static const char *unit_test = "";
@@ -30,12 +36,45 @@ static const char *unit_test = "";
         }                                                                                          \
     } while (0)
 
-#define RUN(test)                                                                                  \
-    do {                                                                                           \
-        unit_test = #test;                                                                         \
-        test();                                                                                    \
-    } while (0)
+typedef struct unit_case {
+    const char *name;
+    void (*run)(void);
+    int n_isa;
+    struct unit_case *next;
+} unit_case;
+
+static unit_case *first_case, **last_case = &first_case;
+
+#define TEST_OF(test, n_isa)                                                                       \
+    static void test(void);                                                                        \
+    __attribute__((constructor)) static void add_##test(void)                                      \
+    {                                                                                              \
+        static unit_case own = {#test, test, n_isa, NULL};                                         \
+        *last_case = &own;                                                                         \
+        last_case = &own.next;                                                                     \
+    }                                                                                              \
+    static void test(void)
+#define TEST(test) TEST_OF(test, 1)
+#define TEST_ALL(test) TEST_OF(test, N_ISA)
 
 #define REPORT (printf("%d failures\n", unit_failures), unit_failures != 0)
+
+static inline int run_cases(void)
+{
+    for (const unit_case *c = first_case; c; c = c->next)
+        for (test_isa = 0; test_isa < c->n_isa; test_isa++)
+            if (pyspec_isa_supported(test_isa)) {
+                unit_test = c->name;
+                c->run();
+                free_owned(0);
+            }
+    return REPORT;
+}
+
+#define UNIT_MAIN                                                                                  \
+    int main(void)                                                                                 \
+    {                                                                                              \
+        return run_cases();                                                                        \
+    }
 
 #endif

@@ -5,8 +5,6 @@
 #include "support/threads.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
-
 enum { N_THREADS = 4, N_PARTS = 3, N_SUMS = 24, MAX_THETA = 7 };
 
 /* Parts of unequal sizes; theta of part k is 1 + 0.01 k times that of the model. */
@@ -35,22 +33,13 @@ static void begin_crowd(crowd *c, int kind, int columns, int64_t what)
     }
 }
 
-static void end_crowd(crowd *c)
-{
-    for (int k = 0; k < N_PARTS; k++) {
-        free_call(&c->calls[k]);
-        free_sums(&c->sums[k]);
-        free_model(&c->models[k]);
-    }
-}
-
 /* The sums at several points are those of one after the other. */
 static void what_points_have(crowd *c, int64_t order, pyspec_team *team, double *alone)
 {
     enum { N_POINTS = 3 };
     const int64_t n = order - 1, size = triangle_size(order);
-    double *theta = malloc((size_t)(N_POINTS * n) * sizeof *theta);
-    double *points = malloc((size_t)(N_POINTS * size) * sizeof *points);
+    double *theta = exact(N_POINTS * n, sizeof *theta);
+    double *points = exact(N_POINTS * size, sizeof *points);
     for (int64_t j = 0; j < n; j++)
         for (int i = 0; i < N_POINTS; i++)
             theta[i * n + j] = c->parts[0].theta[j] * (1.0 + 1e-3 * i);
@@ -63,18 +52,16 @@ static void what_points_have(crowd *c, int64_t order, pyspec_team *team, double 
     CHECK_INT(pyspec_sum_points(c->parts, 1, 1, order, team, NULL, n, N_POINTS, NULL, points), STATUS_NULL_POINTER);
     CHECK_INT(pyspec_sum_points(NULL, 1, 1, order, team, theta, n, N_POINTS, NULL, points), STATUS_NULL_POINTER);
     CHECK_INT(pyspec_sum_points(c->parts, 1, 1, order, team, theta, n, N_POINTS, NULL, NULL), STATUS_NULL_POINTER);
-    free(theta);
-    free(points);
 }
 
-static void threads_change_no_bits(void)
+TEST_ALL(threads_change_no_bits)
 {
     crowd c;
     begin_crowd(&c, MODEL_2D, COLUMNS_MIXED, PYSPEC_PREPARE_SLOPES);
     const int64_t n_theta = c.models[0].plan->n_theta, order = n_theta + 1;
     const int64_t work_size = c.calls[0].work_size, n_state = pyspec_team_size();
     pyspec_normal sums[N_SUMS];
-    double *state = make_work((n_state + 63) / 64 * 64);
+    double *state = make_work(n_state);
     pyspec_team team = {.n_threads = N_THREADS, .work_size = work_size, .sums = sums};
     team.work = make_work((N_THREADS - 1) * work_size);
     team.n_sums = N_SUMS;
@@ -97,8 +84,8 @@ static void threads_change_no_bits(void)
     thread_of_team threads[N_THREADS]; /* one more than there is room for: it leaves at once */
     for (int k = 0; k < N_THREADS; k++)
         CHECK(start_help(&threads[k], &team));
-    double *alone = malloc((size_t)triangle_size(order) * sizeof *alone);
-    double *together = malloc((size_t)triangle_size(order) * sizeof *together);
+    double *alone = exact(triangle_size(order), sizeof *alone);
+    double *together = exact(triangle_size(order), sizeof *together);
     for (int round = 0; round < 40; round++) {
         const int form = round % (PYSPEC_FORM_FISHER + 1);
         CHECK_INT(pyspec_sum_parts(c.parts, N_PARTS, form, order, NULL, alone), STATUS_OK);
@@ -121,16 +108,9 @@ static void threads_change_no_bits(void)
     for (int k = 0; k < N_THREADS; k++) {
         CHECK(end_help(threads[k]));
     }
-    for (int k = 0; k < N_SUMS; k++)
-        free_sums(&sums[k]);
-    free(alone);
-    free(together);
-    free_work(team.work);
-    free_work(state);
-    end_crowd(&c);
 }
 
-static void what_sums_of_parts_refuse(void)
+TEST(what_sums_of_parts_refuse)
 {
     double triangle[(MAX_THETA + 1) * (MAX_THETA + 2) / 2];
     crowd c;
@@ -157,17 +137,16 @@ static void what_sums_of_parts_refuse(void)
     }
     c.calls[1].work_size--;
     CHECK_INT(pyspec_sum_parts(c.parts, N_PARTS, 1, order, NULL, triangle), STATUS_WORK);
-    end_crowd(&c);
 }
 
 /* They crashed: only the entries of the team itself looked at its memory. */
-static void what_sums_of_a_team_refuse(void)
+TEST(what_sums_of_a_team_refuse)
 {
     double triangle[(MAX_THETA + 1) * (MAX_THETA + 2) / 2];
     crowd c;
     begin_crowd(&c, MODEL_2D, COLUMNS_NONE, PYSPEC_PREPARE_SLOPES);
     const int64_t order = c.models[0].plan->n_theta + 1, n_state = pyspec_team_size();
-    double *state = make_work((n_state + 63) / 64 * 64), *work = make_work(c.calls[0].work_size);
+    double *state = make_work(n_state), *work = make_work(c.calls[0].work_size);
     pyspec_team team = {2, work, c.calls[0].work_size, c.sums, N_PARTS, state, n_state};
     CHECK_INT(pyspec_team_begin(&team), STATUS_OK);
     for (int missing = 0; missing < 4; missing++) {
@@ -183,15 +162,6 @@ static void what_sums_of_a_team_refuse(void)
         CHECK_INT(pyspec_sum_parts(c.parts, N_PARTS, 1, order, &other, triangle),
                   missing == 3 ? STATUS_WORK : STATUS_NULL_POINTER);
     }
-    free_work(state);
-    free_work(work);
-    end_crowd(&c);
 }
 
-int main(void)
-{
-    RUN_ALL(threads_change_no_bits);
-    RUN(what_sums_of_parts_refuse);
-    RUN(what_sums_of_a_team_refuse);
-    return REPORT;
-}
+UNIT_MAIN

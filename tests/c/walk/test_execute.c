@@ -3,8 +3,6 @@
 #include "support/plans.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
-
 enum { STORE = PYSPEC_FLAG_STORE, STATIC = PYSPEC_FLAG_STATIC, COMPONENT = PYSPEC_STEP_COMPONENT };
 
 static const int64_t row_sizes[] = {1, 2, 7, 8, 9, 63, 65, 130};
@@ -46,7 +44,7 @@ static pyspec_plan *rich_plan(int dimension)
 
 static const double rich_theta[] = {2.0, 3.0, 0.7, 1.3, 0.3, 0.02, 0.4};
 
-static void equals_the_naive_reading(void)
+TEST_ALL(equals_the_naive_reading)
 {
     for (int dimension = 1; dimension <= 2; dimension++) {
         pyspec_plan *plan = rich_plan(dimension);
@@ -58,20 +56,14 @@ static void equals_the_naive_reading(void)
             CHECK_INT(pyspec_check(plan, plan->size, &g.problem, NULL), STATUS_OK);
             double *out = run_entry(RUN_EVALUATE, plan, &g.problem, rich_theta, &status);
             double *traces = run_entry(RUN_TRACES, plan, &g.problem, rich_theta, &status);
-            double *want = malloc((size_t)(n_rows * n_x) * sizeof *want);
-            double *want_traces = malloc((size_t)(plan->n_traces * n_rows) * sizeof *want);
+            double *want = exact(n_rows * n_x, sizeof *want);
+            double *want_traces = exact(plan->n_traces * n_rows, sizeof *want);
             naive_evaluate(plan, &g.problem, rich_theta, want_traces, want);
             for (int64_t i = 0; i < n_rows * n_x; i++)
                 CHECK(isfinite(want[i]));
             CHECK(close_to(out, want, n_rows * n_x, 1e-12));
             CHECK(close_to(traces, want_traces, plan->n_traces * n_rows, 1e-13));
-            free(out);
-            free(traces);
-            free(want);
-            free(want_traces);
-            free_grid(&g);
         }
-        free(plan);
     }
 }
 
@@ -92,10 +84,9 @@ static void check_window(const pyspec_plan *plan, const pyspec_problem *full, co
         const double *own = out + (row - q.row_begin) * width, *of = whole + row * q.n_x + q.x_begin;
         CHECK(is_even ? close_to(own, of, width, 1e-12) : all_same(own, of, width));
     }
-    free(out);
 }
 
-static void a_window_equals_the_full_grid_cropped(void)
+TEST_ALL(a_window_equals_the_full_grid_cropped)
 {
     for (int k = 0; k < 4; k++) {
         const int dimension = 1 + k % 2, is_even = k / 2;
@@ -114,14 +105,11 @@ static void a_window_equals_the_full_grid_cropped(void)
         };
         for (int w = 0; w < 6; w++)
             check_window(plan, &g.problem, whole, windows[w], is_even);
-        free(whole);
-        free_grid(&g);
-        free(plan);
     }
 }
 
 /* A plan whose Gauss has, row by row, the width SD + A sin(...): some rows fall outside. */
-static void only_rows_outside_their_bounds_are_nan(void)
+TEST_ALL(only_rows_outside_their_bounds_are_nan)
 {
     plan_builder b;
     start(&b, 2, 3, 0, 4, 2);
@@ -137,7 +125,7 @@ static void only_rows_outside_their_bounds_are_nan(void)
     make_grid(&g, plan, 30, 100);
     double *traces = run_entry(RUN_TRACES, plan, &g.problem, theta, &status);
     double *out = run_entry(RUN_EVALUATE, plan, &g.problem, theta, &status);
-    double *want = malloc(3000 * sizeof *want);
+    double *want = exact(3000, sizeof *want);
     naive_evaluate(plan, &g.problem, theta, NULL, want);
     for (int row = 0; row < 30; row++) {
         int outside = !(traces[3 * 30 + row] > 0.0);
@@ -148,14 +136,9 @@ static void only_rows_outside_their_bounds_are_nan(void)
             CHECK(close_to(out + row * 100, want + row * 100, 100, 1e-12));
     }
     CHECK(n_nan > 5 && n_nan < 25);
-    free(traces);
-    free(out);
-    free(want);
-    free_grid(&g);
-    free(plan);
 }
 
-static void guards_know_every_comparison(void)
+TEST_ALL(guards_know_every_comparison)
 {
     /* Gauss with one guard "x0 (comparison) 1", x0 below, at and above 1, and NaN. */
     const double x0[] = {0.5, 1.0, 1.5, (double)NAN};
@@ -179,14 +162,11 @@ static void guards_know_every_comparison(void)
                 make_grid(&g, plan, 1, 3);
                 double *out = run_entry(RUN_EVALUATE, plan, &g.problem, theta, &status);
                 CHECK((isnan(out[0]) == 0) == inside[comparison][k]);
-                free(out);
-                free_grid(&g);
-                free(plan);
             }
 }
 
 /* A NaN that a law meets outside of its bounds is masked away where the mask is 0. */
-static void a_masked_law_adds_nothing(void)
+TEST_ALL(a_masked_law_adds_nothing)
 {
     plan_builder b;
     const int law[] = {0, 1, 0, -1}, offset[] = {2};
@@ -202,12 +182,9 @@ static void a_masked_law_adds_nothing(void)
     double *out = run_entry(RUN_EVALUATE, plan, &g.problem, theta, &status);
     for (int row = 0; row < 13; row++)
         CHECK(g.masks[row] ? isnan(out[2 * row]) : out[2 * row] == 0.0);
-    free(out);
-    free_grid(&g);
-    free(plan);
 }
 
-static void a_plan_without_components_is_zero(void)
+TEST_ALL(a_plan_without_components_is_zero)
 {
     for (int dimension = 1; dimension <= 2; dimension++) {
         plan_builder b;
@@ -220,13 +197,10 @@ static void a_plan_without_components_is_zero(void)
         double *out = run_entry(RUN_EVALUATE, plan, &g.problem, NULL, &status);
         for (int64_t i = 0; i < g.problem.n_rows * 60; i++)
             CHECK(out[i] == 0.0);
-        free(out);
-        free_grid(&g);
-        free(plan);
     }
 }
 
-static void a_trace_that_no_node_resolves_is_nan(void)
+TEST_ALL(a_trace_that_no_node_resolves_is_nan)
 {
     plan_builder b;
     start(&b, 2, 1, 0, 2, 1);
@@ -237,14 +211,11 @@ static void a_trace_that_no_node_resolves_is_nan(void)
     make_grid(&g, plan, 3, 2);
     double *traces = run_entry(RUN_TRACES, plan, &g.problem, theta, &status);
     CHECK(traces[0] == 4.0 && traces[2] == 4.0 && isnan(traces[3]) && isnan(traces[5]));
-    free(traces);
-    free_grid(&g);
-    free(plan);
 }
 
 /* Its ends are those of the window, or of what the problem names: as on an axis that holds no more. Outside
  * it keeps the values of its ends. */
-static void a_static_shirley_ends_with_the_window(void)
+TEST_ALL(a_static_shirley_ends_with_the_window)
 {
     enum { N = 120, BEGIN = 17, END = 93 };
     plan_builder b;
@@ -275,22 +246,6 @@ static void a_static_shirley_ends_with_the_window(void)
     CHECK(all_same(alone, whole + BEGIN, END - BEGIN));
     for (int i = 0; i < N; i++)
         CHECK((i > BEGIN || whole[i] == 9.0) && (i < END - 1 || whole[i] == 2.0));
-    free(alone);
-    free(window);
-    free(whole);
-    free_grid(&g);
-    free(plan);
 }
 
-int main(void)
-{
-    RUN_ALL(equals_the_naive_reading);
-    RUN_ALL(a_window_equals_the_full_grid_cropped);
-    RUN_ALL(only_rows_outside_their_bounds_are_nan);
-    RUN_ALL(guards_know_every_comparison);
-    RUN_ALL(a_masked_law_adds_nothing);
-    RUN_ALL(a_plan_without_components_is_zero);
-    RUN_ALL(a_trace_that_no_node_resolves_is_nan);
-    RUN_ALL(a_static_shirley_ends_with_the_window);
-    return REPORT;
-}
+UNIT_MAIN

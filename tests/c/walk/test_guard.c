@@ -25,7 +25,7 @@ static int is_open(const double *place)
 #endif
 }
 
-static void parts_follow_each_other(void)
+TEST(parts_follow_each_other)
 {
     static double memory[ROOM];
     int64_t used = 0, counted = 0;
@@ -46,8 +46,4 @@ static void parts_follow_each_other(void)
         CHECK(is_open(memory + i));
 }
 
-int main(void)
-{
-    RUN(parts_follow_each_other);
-    return REPORT;
-}
+UNIT_MAIN

@@ -5,8 +5,6 @@
 #include "support/sums.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
-
 enum { ROWS = 9, POINTS = 7, SLOPES = PYSPEC_PREPARE_SLOPES };
 
 /* A call that is prepared for sums of a form. */
@@ -27,13 +25,6 @@ static void begin(ready *r, int form)
     CHECK_INT(pyspec_prepare(&r->call, what), STATUS_OK);
 }
 
-static void end(ready *r)
-{
-    free_call(&r->made);
-    free_sums(&r->sums);
-    free_model(&r->m);
-}
-
 /* Status of pyspec_accumulate after `edit` of r. */
 #define EXPECT(want, edit)                                                                         \
     do {                                                                                           \
@@ -41,10 +32,9 @@ static void end(ready *r)
         begin(r, form);                                                                            \
         edit;                                                                                      \
         CHECK_INT(pyspec_accumulate(&r->call, &r->sums, 0, ROWS), want);                           \
-        end(r);                                                                                    \
     } while (0)
 
-static void sums_refuse_what_was_prepared_for_another_call(void)
+TEST_ALL(sums_refuse_what_was_prepared_for_another_call)
 {
     for (int form = 0; form <= PYSPEC_FORM_FISHER; form++) {
         const int needs_slopes = form != PYSPEC_FORM_VALUE;
@@ -62,18 +52,16 @@ static void sums_refuse_what_was_prepared_for_another_call(void)
 }
 
 /* It prepares for itself, in a memory that must be large enough. */
-static void derivatives_need_room_to_prepare(void)
+TEST(derivatives_need_room_to_prepare)
 {
     ready own, *r = &own;
     begin(r, PYSPEC_FORM_GRAM);
     const int64_t n = r->m.plan->n_theta * ROWS * POINTS;
-    r->call.out = calloc((size_t)n, sizeof *r->call.out);
+    r->call.out = zeros(n, sizeof *r->call.out);
     r->call.n_out = n;
     CHECK_INT(pyspec_jacobian(&r->call), STATUS_OK);
     r->call.prepared_size--;
     CHECK_INT(pyspec_jacobian(&r->call), STATUS_WORK);
-    free(r->call.out);
-    end(r);
 }
 
 /* A peak whose height a law moves, on a step that stands still: a separable plan. */
@@ -93,16 +81,14 @@ static pyspec_plan *separable_plan(void)
 }
 
 /* Both halves of the sums over energies and times apart refuse what the others refuse. */
-static void shapes_refuse_it_too(void)
+TEST(shapes_refuse_it_too)
 {
     double theta[] = {2.0, 0.3, 0.2, 1.3, 0.3}, data[ROWS * POINTS] = {0};
     pyspec_plan *plan = separable_plan();
     pyspec_normal s;
     grid g;
     make_grid(&g, plan, ROWS, POINTS);
-    g.problem.data = data;
-    g.problem.data_row = POINTS * (int64_t)sizeof *data;
-    g.problem.data_x = sizeof *data;
+    set_data(&g.problem, data);
     CHECK_INT(pyspec_check(plan, plan->size, &g.problem, NULL), STATUS_OK);
     make_sums(&s, PYSPEC_FORM_GRAM, plan->n_theta, PYSPEC_NORMAL_NODES, plan->n_theta + 1);
     const pyspec_call good = make_call(plan, &g.problem, theta, SLOPES);
@@ -119,15 +105,11 @@ static void shapes_refuse_it_too(void)
     CHECK_INT(pyspec_prepare_shapes(&good, PYSPEC_FORM_GRAM), STATUS_PREPARED);
     CHECK_INT(pyspec_accumulate_shapes(&good, &s, 0, ROWS), STATUS_PREPARED);
     CHECK_INT(s.n_nodes, 0);
-    free_call(&good);
-    free_sums(&s);
-    free_grid(&g);
-    free(plan);
 }
 
 /* Sums of shapes that were prepared with weights along the energies: other numbers are refused, be it in the
  * same place; the same elsewhere, which each chunk of rows may have of its own, are not. */
-static void shapes_refuse_other_weights(void)
+TEST(shapes_refuse_other_weights)
 {
     double theta[] = {2.0, 0.3, 0.2, 1.3, 0.3}, data[ROWS * POINTS] = {0};
     double weight[POINTS], elsewhere[POINTS];
@@ -136,9 +118,7 @@ static void shapes_refuse_other_weights(void)
     pyspec_normal s;
     grid g;
     make_grid(&g, plan, ROWS, POINTS);
-    g.problem.data = data;
-    g.problem.data_row = POINTS * (int64_t)sizeof *data;
-    g.problem.data_x = sizeof *data;
+    set_data(&g.problem, data);
     for (int i = 0; i < POINTS; i++) {
         weight[i] = elsewhere[i] = 1.0 + i;
         keep[i] = 1;
@@ -171,15 +151,11 @@ static void shapes_refuse_other_weights(void)
     g.problem.weight = NULL;
     SUMS(STATUS_PREPARED);
 #undef SUMS
-    free_call(&call);
-    free_sums(&s);
-    free_grid(&g);
-    free(plan);
 }
 
 /* A kernel convolves an external trace: of another one nothing is prepared. Where each row reads its own
  * there is nothing to prepare. */
-static void external_traces_count_where_a_kernel_reads_them(void)
+TEST(external_traces_count_where_a_kernel_reads_them)
 {
     const int width[] = {0}, own[] = {0, 1, 0}, convolved[] = {3, 1, 0};
     const int64_t external[] = {RPN_PARAM, 2};
@@ -197,9 +173,7 @@ static void external_traces_count_where_a_kernel_reads_them(void)
         add_dependencies(&b);
         pyspec_plan *plan = finish(&b);
         make_grid(&g, plan, ROWS, POINTS);
-        g.problem.data = data;
-        g.problem.data_row = POINTS * (int64_t)sizeof *data;
-        g.problem.data_x = sizeof *data;
+        set_data(&g.problem, data);
         CHECK_INT(pyspec_check(plan, plan->size, &g.problem, NULL), STATUS_OK);
         make_sums(&s, PYSPEC_FORM_GRAM, plan->n_theta, PYSPEC_NORMAL_NODES, plan->n_theta + 1);
         const pyspec_call call = make_call(plan, &g.problem, theta, SLOPES);
@@ -208,16 +182,12 @@ static void external_traces_count_where_a_kernel_reads_them(void)
         g.problem.external = other;
         s.n_nodes = 0;
         CHECK_INT(pyspec_accumulate(&call, &s, 0, ROWS), reads ? STATUS_PREPARED : STATUS_OK);
-        free_call(&call);
-        free_sums(&s);
-        free_grid(&g);
-        free(plan);
     }
 }
 
 /* Columns that are the same in every row are summed once, without weights; with weights, which a chunk may
  * have of its own, they are summed as the others. */
-static void still_columns_take_weights(void)
+TEST(still_columns_take_weights)
 {
     const int store = PYSPEC_FLAG_STORE, peak[] = {0, 1, 2}, step[] = {3, 1, 2};
     const int law[] = {0, 1, 2, -1}, columns[] = {0, 1, 2, 3};
@@ -235,9 +205,7 @@ static void still_columns_take_weights(void)
     add_columns(&b, 4, columns);
     pyspec_plan *plan = finish(&b);
     make_grid(&g, plan, ROWS, POINTS);
-    g.problem.data = data;
-    g.problem.data_row = POINTS * (int64_t)sizeof *data;
-    g.problem.data_x = sizeof *data;
+    set_data(&g.problem, data);
     CHECK_INT(pyspec_check(plan, plan->size, &g.problem, NULL), STATUS_OK);
     make_sums(&s, PYSPEC_FORM_GRAM, plan->n_theta, PYSPEC_NORMAL_NODES, plan->n_theta + 1);
     const pyspec_call call = make_call(plan, &g.problem, theta, SLOPES);
@@ -252,10 +220,6 @@ static void still_columns_take_weights(void)
     }
     CHECK(memcmp(sums[0], sums[1], sizeof sums[0]) == 0);
     CHECK(sums[0][0] > 0.0);
-    free_call(&call);
-    free_sums(&s);
-    free_grid(&g);
-    free(plan);
 }
 
 /* Rows: free A, x0, y0, then the fixed A, x0, SD of a line that no theta moves. */
@@ -276,7 +240,7 @@ static pyspec_plan *plan_with_fixed_lines(int dimension)
 
 /* Calls that follow each other on one memory, with other theta and fixed values and windows, with slopes and
  * without, write what each of them does on new memory. */
-static void lines_that_nothing_moves_stay(void)
+TEST_ALL(lines_that_nothing_moves_stay)
 {
     enum { MOST = 3 * 100 * 9 };
     for (int dimension = 1; dimension <= 2; dimension++)
@@ -299,23 +263,9 @@ static void lines_that_nothing_moves_stay(void)
                 double *want = run_entry(slopes ? RUN_JACOBIAN : RUN_EVALUATE, plan, &g.problem, theta, &status);
                 CHECK_INT((slopes ? pyspec_jacobian : pyspec_evaluate)(&call), STATUS_OK);
                 CHECK(all_same(want, out, n));
-                free(want);
             }
             call.out = NULL;
-            free_call(&call);
-            free_grid(&g);
-            free(plan);
         }
 }
 
-int main(void)
-{
-    RUN_ALL(lines_that_nothing_moves_stay);
-    RUN_ALL(sums_refuse_what_was_prepared_for_another_call);
-    RUN(derivatives_need_room_to_prepare);
-    RUN(shapes_refuse_it_too);
-    RUN(shapes_refuse_other_weights);
-    RUN(external_traces_count_where_a_kernel_reads_them);
-    RUN(still_columns_take_weights);
-    return REPORT;
-}
+UNIT_MAIN

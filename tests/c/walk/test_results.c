@@ -4,7 +4,6 @@
 #include "walk/results.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { STORE = PYSPEC_FLAG_STORE, COMPONENT = PYSPEC_STEP_COMPONENT };
@@ -39,16 +38,16 @@ static void compare(const model *m)
     const int64_t n_rows = is_trace ? 1 : n_times, width = is_trace ? n_times : q->x_end - q->x_begin;
     const int64_t size = n_rows * width; /* a trace is one row */
     const int64_t n = is_trace ? p->n_theta : column_count(p), at = is_trace ? p->trace : p->result;
-    int64_t *slope_at = malloc((size_t)n * sizeof *slope_at), *by = malloc((size_t)n * sizeof *by);
-    int64_t *rows = malloc((size_t)(n * p->n_theta) * sizeof *rows);
-    int64_t *thetas = malloc((size_t)(n * p->n_theta) * sizeof *thetas);
-    int64_t *of = malloc((size_t)(n * p->n_theta) * sizeof *of), n_entries = 0;
-    double **slopes = malloc((size_t)n * sizeof *slopes), *value = malloc((size_t)size * sizeof *value);
+    int64_t *slope_at = exact(n, sizeof *slope_at), *by = exact(n, sizeof *by);
+    int64_t *rows = exact(n * p->n_theta, sizeof *rows);
+    int64_t *thetas = exact(n * p->n_theta, sizeof *thetas);
+    int64_t *of = exact(n * p->n_theta, sizeof *of), n_entries = 0;
+    double **slopes = exact(n, sizeof *slopes), *value = exact(size, sizeof *value);
     for (int64_t k = 0; k < n; k++) {
         const int64_t row = is_trace ? k : column_row(p, k);
         slope_at[k] = at;
         by[k] = k;
-        slopes[k] = malloc((size_t)size * sizeof **slopes);
+        slopes[k] = exact(size, sizeof **slopes);
         for (int64_t t = 0; t < p->n_theta; t++)
             if (row < p->n_theta ? row == t : depends_on(p, row, t)) {
                 rows[n_entries] = row < p->n_theta ? -1 : row;
@@ -56,7 +55,7 @@ static void compare(const model *m)
                 of[n_entries++] = k;
             }
     }
-    double *factors = malloc((size_t)(n_rows * n_entries + 1) * sizeof *factors);
+    double *factors = exact(n_rows * n_entries + 1, sizeof *factors);
     pyspec_results results = {.n_values = 1, .values = &value, .value_at = &at, .n_slopes = n,
                               .slopes = slopes, .slope_at = slope_at, .slope_by = by,
                               .n_entries = n_entries, .entry_row = rows, .entry_theta = thetas,
@@ -66,7 +65,7 @@ static void compare(const model *m)
     int status;
     double *want = run_entry(RUN_EVALUATE, p, q, m->theta, &status);
     double *jacobian = run_entry(RUN_JACOBIAN, p, q, m->theta, &status);
-    double *found = calloc((size_t)size, sizeof *found);
+    double *found = zeros(size, sizeof *found);
     CHECK(all_same(value, want, size));
     for (int64_t t = 0; t < p->n_theta; t++) {
         memset(found, 0, (size_t)size * sizeof *found);
@@ -80,23 +79,17 @@ static void compare(const model *m)
     CHECK_INT(pyspec_run_results(&call, &results, NULL), STATUS_OK);
     CHECK(all_same(value, want, size));
     if (n_rows == 1) { /* apart from the next row, which repeats it */
-        double *wide = calloc((size_t)(2 * width + 6), sizeof *wide);
+        double *wide = zeros(2 * width + 6, sizeof *wide);
         results.values = &wide;
         results.row = width + 3;
         results.copies = 2;
         CHECK_INT(pyspec_run_results(&call, &results, NULL), STATUS_OK);
         CHECK(all_same(wide, want, width) && all_same(wide + width + 3, want, width));
         CHECK(wide[width] == 0 && wide[2 * width + 3] == 0);
-        free(wide);
     }
-    free_call(&call);
-    for (int64_t k = 0; k < n; k++)
-        free(slopes[k]);
-    free(slope_at), free(by), free(rows), free(thetas), free(of), free(slopes), free(value);
-    free(factors), free(want), free(jacobian), free(found);
 }
 
-static void one_result_is_that_of_the_other_entries(void)
+TEST_ALL(one_result_is_that_of_the_other_entries)
 {
     static const int64_t sizes[][2] = {{9, 131}, {70, 49}, {130, 8}};
     for (int kind = 0; kind < N_MODELS; kind++)
@@ -109,7 +102,7 @@ static void one_result_is_that_of_the_other_entries(void)
                            kind == MODEL_1D ? 1 : sizes[k / 2][0],
                            kind == MODEL_TRACE ? 1 : sizes[k / 2][1]);
                 compare(&m);
-                free_model(&m);
+                free_owned(0);
             }
 }
 
@@ -127,7 +120,7 @@ static pyspec_plan *two_decays(void)
     return finish(&b);
 }
 
-static void laws_are_components_of_slots_of_their_own(void)
+TEST_ALL(laws_are_components_of_slots_of_their_own)
 {
     static const double theta[] = {2.0, 1.7, 0.35, 3.0, 0.2};
     pyspec_plan *plan = two_decays();
@@ -151,12 +144,9 @@ static void laws_are_components_of_slots_of_their_own(void)
                 CHECK(fabs(values[k][row * 90 + i] - want) <= 1e-13);
             }
         }
-    free_call(&call);
-    free_grid(&g);
-    free(plan);
 }
 
-static void what_is_not_there_is_refused(void)
+TEST(what_is_not_there_is_refused)
 {
     model m;
     make_model(&m, MODEL_2D, COLUMNS_NONE, 0, 9, 20);
@@ -187,14 +177,6 @@ static void what_is_not_there_is_refused(void)
     CHECK_INT(pyspec_run_results(&call, NULL, NULL), STATUS_NULL_POINTER);
     CHECK_INT(pyspec_run_results(NULL, &good, NULL), STATUS_NULL_POINTER);
     CHECK_INT(pyspec_results_size(m.plan), 0);
-    free_call(&call);
-    free_model(&m);
 }
 
-int main(void)
-{
-    RUN_ALL(one_result_is_that_of_the_other_entries);
-    RUN_ALL(laws_are_components_of_slots_of_their_own);
-    RUN(what_is_not_there_is_refused);
-    return REPORT;
-}
+UNIT_MAIN

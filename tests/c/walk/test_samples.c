@@ -4,8 +4,6 @@
 #include "support/plans.h"
 #include "support/unit.h"
 
-#include <stdlib.h>
-
 enum {
     STORE = PYSPEC_FLAG_STORE,
     STATIC = PYSPEC_FLAG_STATIC,
@@ -21,17 +19,13 @@ static void check_naive(const pyspec_plan *plan, const pyspec_problem *q, const 
     CHECK_INT(pyspec_check(plan, plan->size, q, NULL), STATUS_OK);
     double *out = run_entry(RUN_EVALUATE, plan, q, theta, &status);
     double *traces = run_entry(RUN_TRACES, plan, q, theta, &status);
-    double *want = malloc((size_t)n * sizeof *want);
-    double *want_traces = malloc((size_t)n_traces * sizeof *want);
+    double *want = exact(n, sizeof *want);
+    double *want_traces = exact(n_traces, sizeof *want);
     naive_evaluate(plan, q, theta, want_traces, want);
     for (int64_t i = 0; i < n; i++)
         CHECK(isfinite(want[i]));
     CHECK(close_to(out, want, n, 1e-12));
     CHECK(close_to(traces, want_traces, n_traces, 1e-13));
-    free(out);
-    free(traces);
-    free(want);
-    free(want_traces);
 }
 
 static void check_window(const pyspec_plan *plan, const pyspec_problem *full, const double *theta)
@@ -46,8 +40,6 @@ static void check_window(const pyspec_plan *plan, const pyspec_problem *full, co
     int64_t width = q.x_end - q.x_begin;
     for (int64_t row = q.row_begin; row < q.row_end; row++)
         CHECK(all_same(out + (row - q.row_begin) * width, whole + row * q.n_x + q.x_begin, width));
-    free(whole);
-    free(out);
 }
 
 /* Free: A, x0, SD, p. The blocks: x0 + D(t) + profiles, an expression of it, A with a profile
@@ -93,7 +85,7 @@ static pyspec_plan *sampled_plan(int dimension, int n_aux)
     return finish(&b);
 }
 
-static void equals_the_naive_reading(void)
+TEST_ALL(equals_the_naive_reading)
 {
     const double theta[] = {2.0, 3.0, 0.7, 0.02};
     const int64_t rows[] = {1, 2, 8, 9, 21}, abscissae[] = {1, 48, 49, 100, 385};
@@ -107,15 +99,13 @@ static void equals_the_naive_reading(void)
                 check_naive(plan, &g.problem, theta);
                 make_uneven(&g, abscissae[size / 5]);
                 check_window(plan, &g.problem, theta);
-                free_grid(&g);
             }
-            free(plan);
         }
 }
 
 /* An Offset of b + m aux is b + m (mean of aux), with the weights of the mean; a Shirley of such
  * a factor has the mean of the factors. */
-static void a_component_is_the_weighted_mean(void)
+TEST_ALL(a_component_is_the_weighted_mean)
 {
     plan_builder b;
     start(&b, 1, 2, 0, 2, 2);
@@ -136,14 +126,10 @@ static void a_component_is_the_weighted_mean(void)
     double *out = run_entry(RUN_EVALUATE, plan, &g.problem, theta, &status);
     for (int i = 0; i < 500; i++)
         CHECK(out[i] == mean * mean * (double)(500 - i));
-    free(traces);
-    free(out);
-    free_grid(&g);
-    free(plan);
 }
 
 /* One auxiliary point outside of the bounds makes the row NaN, and no other row. */
-static void a_point_outside_of_its_bounds_makes_its_rows_nan(void)
+TEST_ALL(a_point_outside_of_its_bounds_makes_its_rows_nan)
 {
     plan_builder b;
     start(&b, 2, 3, 0, 4, 1);
@@ -161,12 +147,9 @@ static void a_point_outside_of_its_bounds_makes_its_rows_nan(void)
     double *out = run_entry(RUN_EVALUATE, plan, &g.problem, theta, &status);
     for (int i = 0; i < 11 * 60; i++)
         CHECK((isnan(out[i]) != 0) == (i / 60 % 3 == 1));
-    free(out);
-    free_grid(&g);
-    free(plan);
 }
 
-static void a_profile_outside_of_its_bounds_is_nan(void)
+TEST_ALL(a_profile_outside_of_its_bounds_is_nan)
 {
     plan_builder b;
     start(&b, 2, 1, 0, 2, 1);
@@ -183,14 +166,11 @@ static void a_profile_outside_of_its_bounds_is_nan(void)
     double *traces = run_entry(RUN_TRACES, plan, &g.problem, theta, &status);
     for (int i = 0; i < 18; i++)
         CHECK((isnan(traces[18 + i]) != 0) == (i % 9 <= 3));
-    free(traces);
-    free_grid(&g);
-    free(plan);
 }
 
 /* An external component is what the caller gave, bit by bit, in both orientations and beside a
  * Shirley, which reads it. */
-static void an_external_component_is_what_was_given(void)
+TEST_ALL(an_external_component_is_what_was_given)
 {
     for (int dimension = 1; dimension <= 2; dimension++) {
         plan_builder b;
@@ -220,14 +200,11 @@ static void an_external_component_is_what_was_given(void)
             }
         }
         check_window(plan, &g.problem, theta);
-        free(out);
-        free_grid(&g);
-        free(plan);
     }
 }
 
 /* A trace as result: a law, an input and an expression, over a window, and its residual. */
-static void a_trace_can_be_the_result(void)
+TEST_ALL(a_trace_can_be_the_result)
 {
     plan_builder b;
     const int law[] = {0, 1, 2, -1};
@@ -268,21 +245,7 @@ static void a_trace_can_be_the_result(void)
         for (int i = 0; i < 77; i++)
             CHECK(same(residual[i],
                        keep[13 + i] ? (data[13 + i] - out[i]) * weight[13 + i] : 0.0));
-        free(traces);
-        free(out);
-        free(residual);
-        free_grid(&g);
     }
-    free(plan);
 }
 
-int main(void)
-{
-    RUN_ALL(equals_the_naive_reading);
-    RUN_ALL(a_component_is_the_weighted_mean);
-    RUN_ALL(a_point_outside_of_its_bounds_makes_its_rows_nan);
-    RUN_ALL(a_profile_outside_of_its_bounds_is_nan);
-    RUN_ALL(an_external_component_is_what_was_given);
-    RUN_ALL(a_trace_can_be_the_result);
-    return REPORT;
-}
+UNIT_MAIN
