@@ -12,14 +12,12 @@ static int only_constants;
 
 static void build_constants(plan_builder *b)
 {
-    const int gauss[] = {0, 1, 1}, shirley[] = {1};
     const int64_t one[] = {RPN_CONST, bits_of(1.0)};
     start(b, 2, 0, 0, 2, 1);
     add_expression(b, 0, 0, 1, one);
     add_expression(b, 0, 1, 1, one);
-    add_call(b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE | PYSPEC_FLAG_SHAPE, 0, 3,
-             gauss);
-    add_call(b, PYSPEC_STEP_COMPONENT, OP_Shirley, 0, 0, 1, shirley)->source = 0;
+    add_call(b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE | PYSPEC_FLAG_SHAPE, 0, ROWS_OF(0, 1, 1));
+    add_call(b, PYSPEC_STEP_COMPONENT, OP_Shirley, 0, 0, ROWS_OF(1))->source = 0;
     add_moving_heights(b);
     for (int k = 0; k < 8; k++) /* room for more columns than there are rows */
         add_word(b, 0);
@@ -32,8 +30,6 @@ static pyspec_plan *good_plan(void)
     plan_builder *b = &made;
     const int store = PYSPEC_FLAG_STORE, shape = PYSPEC_FLAG_SHAPE;
     const int component = PYSPEC_STEP_COMPONENT;
-    const int law[] = {0, 3, 4, -1}, profile[] = {1, 4}, still[] = {4, 1, 2};
-    const int peak[] = {5, 1, 2}, second[] = {6, 1, 2, 3}, shirley[] = {3}, written[] = {6};
     int64_t program[MOST_FORMULA_WORDS];
     rng r = {3};
     if (only_constants) {
@@ -47,17 +43,17 @@ static pyspec_plan *good_plan(void)
     for (int k = 0; k < N_FREE_WORDS; k++)
         add_word(b, 0);
     CHECK_INT(add_blocks(b, 3, 1), BLOCK_ROW);
-    add_call(b, PYSPEC_STEP_LAW, OP_expFun, store, 5, 4, law);
+    add_call(b, PYSPEC_STEP_LAW, OP_expFun, store, 5, ROWS_OF(0, 3, 4, -1));
     add_step(b, PYSPEC_STEP_BASE, 0, 0, 5);
-    add_call(b, PYSPEC_STEP_LAW, OP_expFun, store, 6, 4, law);
-    add_call(b, PYSPEC_STEP_PROFILE, OP_pExpDecay, store, BLOCK_ROW, 2, profile);
+    add_call(b, PYSPEC_STEP_LAW, OP_expFun, store, 6, ROWS_OF(0, 3, 4, -1));
+    add_call(b, PYSPEC_STEP_PROFILE, OP_pExpDecay, store, BLOCK_ROW, ROWS_OF(1, 4));
     add_step(b, PYSPEC_STEP_BASE, 0, 4, BLOCK_ROW);
-    add_call(b, component, OP_Gauss, store | PYSPEC_FLAG_STATIC, 1, 3, still);
-    add_call(b, component, OP_Gauss, shape, 1, 3, peak);
-    add_call(b, component, OP_GLP, shape, 1, 4, second);
+    add_call(b, component, OP_Gauss, store | PYSPEC_FLAG_STATIC, 1, ROWS_OF(4, 1, 2));
+    add_call(b, component, OP_Gauss, shape, 1, ROWS_OF(5, 1, 2));
+    add_call(b, component, OP_GLP, shape, 1, ROWS_OF(6, 1, 2, 3));
     const int n_code = (int)random_formula(&r, program, 1, 0, 1);
-    add_formula(b, component, shape, 1, 1, written, n_code, program);
-    add_call(b, component, OP_Shirley, store, 0, 1, shirley)->source = 1;
+    add_formula(b, component, shape, 1, ROWS_OF(6), n_code, program);
+    add_call(b, component, OP_Shirley, store, 0, ROWS_OF(3))->source = 1;
     add_word(b, 5); /* behind the parameters of Shirley: a row that moves */
     add_step(b, PYSPEC_STEP_ADD, 0, 1, 0);
     add_moving_heights(b);

@@ -34,31 +34,28 @@ static int copy_formula(int64_t *words, int n_params)
  * node that does the same with the external row, and like instructions that read it. */
 static void build_axis(plan_builder *b)
 {
-    const int width[] = {1};
-    const int64_t sum[] = {RPN_PARAM, 2, RPN_CONST, EXTERNAL, RPN_ADD, 0};
     pyspec_node other = {.step = PYSPEC_STEP_BASE, .op = -1, .stage = PYSPEC_STAGE_AXIS};
     int64_t words[sizeof other / sizeof(int64_t)];
     other.source = EXTERNAL;
     memcpy(words, &other, sizeof other);
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
         add_word(b, words[k]);
-    add_expression(b, 0, MOVED, 3, sum);
+    add_expression(b, 0, MOVED, CODE(RPN_PARAM, 2, RPN_CONST, EXTERNAL, RPN_ADD, 0));
     add_word(b, RPN_PARAM);
     add_word(b, EXTERNAL);
-    add_call(b, PYSPEC_STEP_CONVOLVE, OP_gaussCONV, 0, MOVED, 1, width);
+    add_call(b, PYSPEC_STEP_CONVOLVE, OP_gaussCONV, 0, MOVED, ROWS_OF(1));
 }
 
 /* Profiles over two points, a component that runs over them, and slot 1, which adds slot 0. */
 static void build_points(plan_builder *b, int n_aux)
 {
     const int store = PYSPEC_FLAG_STORE;
-    const int profile[] = {0, 1}, law[] = {0, 1, 2, -1}, width[] = {3}, gauss[] = {0, BLOCK_ROW, 1};
     CHECK_INT(add_blocks(b, n_aux, 2), BLOCK_ROW);
-    add_call(b, PYSPEC_STEP_PROFILE, OP_pExpDecay, store, BLOCK_ROW, 2, profile);
-    add_call(b, PYSPEC_STEP_LAW, OP_expFun, store, MOVED, 4, law);
-    add_call(b, PYSPEC_STEP_CONVOLVE, OP_gaussCONV, 0, MOVED, 1, width);
-    add_call(b, PYSPEC_STEP_PROFILE, OP_pExpDecay, store, BLOCK_ROW + n_aux, 2, profile);
-    add_call(b, PYSPEC_STEP_COMPONENT, OP_Gauss, store, 0, 3, gauss);
+    add_call(b, PYSPEC_STEP_PROFILE, OP_pExpDecay, store, BLOCK_ROW, ROWS_OF(0, 1));
+    add_call(b, PYSPEC_STEP_LAW, OP_expFun, store, MOVED, ROWS_OF(0, 1, 2, -1));
+    add_call(b, PYSPEC_STEP_CONVOLVE, OP_gaussCONV, 0, MOVED, ROWS_OF(3));
+    add_call(b, PYSPEC_STEP_PROFILE, OP_pExpDecay, store, BLOCK_ROW + n_aux, ROWS_OF(0, 1));
+    add_call(b, PYSPEC_STEP_COMPONENT, OP_Gauss, store, 0, ROWS_OF(0, BLOCK_ROW, 1));
     add_step(b, PYSPEC_STEP_ADD, store, 0, 1);
     b->head.result = 1;
 }
@@ -87,10 +84,9 @@ static pyspec_plan *good_plan(void)
                     copy_formula(program, MAX_PARAMS), program)
             ->guards = 0;
     } else {
-        const int64_t sum[] = {RPN_PARAM, 0, RPN_PARAM, 1, RPN_ADD, 0};
         for (int k = 0; k < N_FREE_WORDS; k++)
             add_word(b, 0);
-        add_expression(b, 0, MOVED, 3, sum);
+        add_expression(b, 0, MOVED, CODE(RPN_PARAM, 0, RPN_PARAM, 1, RPN_ADD, 0));
         const int64_t n_words = b->head.n_words;
         pyspec_node *node = add_call(b, PYSPEC_STEP_COMPONENT, OP_Gauss, store, 0, 3, gauss);
         node->params = node->guards = node->n_guards = 0; /* three times row 0 */

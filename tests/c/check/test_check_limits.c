@@ -9,34 +9,29 @@ enum { CONSTANT, LAW, CONVOLVE, PROFILE, GAUSS };
 /* Row 0 is external, 1 a constant, 2 a convolved law, 3 a block of a single auxiliary point. */
 static void build_still(plan_builder *b)
 {
-    const int law[] = {1, 1, 1, -1}, width[] = {1}, profile[] = {1, 1}, gauss[] = {1, 3, 1};
-    const int64_t one[] = {RPN_CONST, bits_of(1.0)};
     start(b, 2, 0, 0, 3, 1);
     b->head.n_external = 1;
     CHECK_INT(add_blocks(b, 1, 1), 3);
-    add_expression(b, 0, 1, 1, one);
-    add_call(b, PYSPEC_STEP_LAW, OP_expFun, PYSPEC_FLAG_STORE, 2, 4, law);
-    add_call(b, PYSPEC_STEP_CONVOLVE, OP_gaussCONV, 0, 2, 1, width);
-    add_call(b, PYSPEC_STEP_PROFILE, OP_pExpDecay, PYSPEC_FLAG_STORE, 3, 2, profile);
-    add_call(b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, 3, gauss);
+    add_expression(b, 0, 1, CODE(RPN_CONST, bits_of(1.0)));
+    add_call(b, PYSPEC_STEP_LAW, OP_expFun, PYSPEC_FLAG_STORE, 2, ROWS_OF(1, 1, 1, -1));
+    add_call(b, PYSPEC_STEP_CONVOLVE, OP_gaussCONV, 0, 2, ROWS_OF(1));
+    add_call(b, PYSPEC_STEP_PROFILE, OP_pExpDecay, PYSPEC_FLAG_STORE, 3, ROWS_OF(1, 1));
+    add_call(b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, ROWS_OF(1, 3, 1));
 }
 
 /* The first node convolves an external trace, and needs all of it. */
 static void build_waiting(plan_builder *b)
 {
-    const int width[] = {0};
-    const int64_t external[] = {RPN_PARAM, 1};
     start(b, 2, 0, 1, 3, 1);
     b->head.n_external = 1;
-    add_expression(b, 0, 2, 1, external);
-    add_call(b, PYSPEC_STEP_CONVOLVE, OP_gaussCONV, 0, 2, 1, width);
+    add_expression(b, 0, 2, CODE(RPN_PARAM, 1));
+    add_call(b, PYSPEC_STEP_CONVOLVE, OP_gaussCONV, 0, 2, ROWS_OF(0));
 }
 
 static pyspec_plan *good_plan(void)
 {
     plan_builder b;
     const int row[] = {0};
-    const int64_t one[] = {RPN_CONST, bits_of(1.0)};
     if (kind == STILL)
         build_still(&b);
     else if (kind == WAITING)
@@ -47,7 +42,7 @@ static pyspec_plan *good_plan(void)
         add_step(&b, PYSPEC_STEP_EXTERNAL, PYSPEC_FLAG_STORE, 0, 0);
     } else { /* no input: the only row is a constant */
         start(&b, 1, 0, 0, 1, 1);
-        add_expression(&b, 0, 0, 1, one);
+        add_expression(&b, 0, 0, CODE(RPN_CONST, bits_of(1.0)));
         add_call(&b, PYSPEC_STEP_COMPONENT, OP_Offset, PYSPEC_FLAG_STORE, 0, 1, row);
     }
     return finish(&b);

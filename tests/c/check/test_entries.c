@@ -13,9 +13,8 @@ static const double theta[] = {1.0, 2.0, 0.6};
 static pyspec_plan *gauss_plan(void)
 {
     plan_builder b;
-    const int rows[] = {0, 1, 2};
     start(&b, 2, 3, 0, 3, 1);
-    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, 3, rows);
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, ROWS_OF(0, 1, 2));
     return finish(&b);
 }
 
@@ -141,9 +140,8 @@ TEST(powers_of_zero_have_slopes)
                                {2.0, 3.0, 8.0, 12.0, 5.5451774444795624753},
                                {2.0, 0.0, 1.0, 0.0, 0.69314718055994530942}};
     plan_builder b;
-    const int64_t power[] = {RPN_PARAM, 0, RPN_PARAM, 1, RPN_POW, 0};
     start(&b, 2, 2, 0, 3, 1);
-    add_expression(&b, 0, 2, 3, power);
+    add_expression(&b, 0, 2, CODE(RPN_PARAM, 0, RPN_PARAM, 1, RPN_POW, 0));
     b.head.trace = 2;
     add_dependencies(&b);
     pyspec_plan *plan = finish(&b);

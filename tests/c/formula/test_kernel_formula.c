@@ -52,12 +52,11 @@ static pyspec_plan *good_plan(void)
 {
     plan_builder b;
     int64_t words[ROOM];
-    const int law[] = {0, 1, 1, -1}, width[] = {2}, gauss[] = {MOVED, 0, 1};
     const int64_t n = write_kernel(words, 1);
     start(&b, 2, N_THETA, 0, MOVED + 1, 1);
-    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, PYSPEC_FLAG_STORE, MOVED, 4, law);
-    add_formula(&b, PYSPEC_STEP_CONVOLVE, 0, MOVED, 1, width, (int)n, words);
-    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, 3, gauss);
+    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, PYSPEC_FLAG_STORE, MOVED, ROWS_OF(0, 1, 1, -1));
+    add_formula(&b, PYSPEC_STEP_CONVOLVE, 0, MOVED, ROWS_OF(2), (int)n, words);
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, ROWS_OF(MOVED, 0, 1));
     add_dependencies(&b);
     return finish(&b);
 }

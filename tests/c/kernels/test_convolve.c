@@ -39,13 +39,11 @@ enum { WIDTH, SIGNAL, RESULT };
 static pyspec_plan *convolution_plan(int kernel)
 {
     plan_builder b;
-    const int width[] = {WIDTH};
-    const int64_t copy[] = {RPN_PARAM, SIGNAL};
     start(&b, 2, 1, 0, 3, 1);
     b.head.n_external = 1;
     b.head.trace = RESULT;
-    add_expression(&b, 0, RESULT, 1, copy);
-    add_call(&b, PYSPEC_STEP_CONVOLVE, kernel, 0, RESULT, 1, width);
+    add_expression(&b, 0, RESULT, CODE(RPN_PARAM, SIGNAL));
+    add_call(&b, PYSPEC_STEP_CONVOLVE, kernel, 0, RESULT, ROWS_OF(WIDTH));
     return finish(&b);
 }
 
@@ -230,13 +228,12 @@ TEST_ALL(one_nan_spreads_to_every_sample)
 TEST(the_order_of_the_nodes_counts)
 {
     plan_builder b;
-    const int slow[] = {0, 1, 2, -1}, width[] = {1}, step[] = {0, 2, -1};
     start(&b, 2, 3, 0, 4, 1);
     b.head.trace = 3;
-    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, PYSPEC_FLAG_STORE, 3, 4, slow);
-    add_call(&b, PYSPEC_STEP_CONVOLVE, OP_gaussCONV, 0, 3, 1, width);
-    add_call(&b, PYSPEC_STEP_LAW, OP_stepFun, 0, 3, 3, step);
-    add_call(&b, PYSPEC_STEP_CONVOLVE, OP_expDecayCONV, 0, 3, 1, width);
+    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, PYSPEC_FLAG_STORE, 3, ROWS_OF(0, 1, 2, -1));
+    add_call(&b, PYSPEC_STEP_CONVOLVE, OP_gaussCONV, 0, 3, ROWS_OF(1));
+    add_call(&b, PYSPEC_STEP_LAW, OP_stepFun, 0, 3, ROWS_OF(0, 2, -1));
+    add_call(&b, PYSPEC_STEP_CONVOLVE, OP_expDecayCONV, 0, 3, ROWS_OF(1));
     add_step(&b, PYSPEC_STEP_BASE, 0, 2, 3);
     pyspec_plan *plan = finish(&b);
     const double theta[] = {2.0, 0.8, 0.3};

@@ -35,14 +35,14 @@ static pyspec_plan *good_plan(void)
 {
     plan_builder b;
     int64_t program[N_WORDS];
-    const int law[] = {0, 1, 2, leaves_out_y0 ? -1 : 3}, gauss[] = {HEIGHT_ROW, 4, 0};
+    const int law[] = {0, 1, 2, leaves_out_y0 ? -1 : 3};
     write_program(program);
     start(&b, 2, N_THETA, 0, HEIGHT_ROW + 1, 1);
     pyspec_node *node = has_state ? add_state(&b, law)
                                   : add_formula(&b, PYSPEC_STEP_LAW, PYSPEC_FLAG_STORE, HEIGHT_ROW, 4,
                                                 law, N_WORDS, program);
     node->op = PYSPEC_OP_MEASURED;
-    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, 3, gauss);
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, ROWS_OF(HEIGHT_ROW, 4, 0));
     add_dependencies(&b);
     return finish(&b);
 }

@@ -12,11 +12,10 @@ static const double theta[N_THETA] = {1.5, 2.0, 0.7, 0.3, 0.9, 0.125};
 static pyspec_plan *good_plan(void)
 {
     plan_builder b;
-    const int law[] = {0, 1, 2, 3, 4, 5}, gauss[] = {HEIGHT_ROW, 4, 0};
     start(&b, 2, N_THETA, 0, HEIGHT_ROW + 1, 1);
-    add_formula(&b, PYSPEC_STEP_LAW, PYSPEC_FLAG_STORE, HEIGHT_ROW, 6, law, N_WORDS, program)->op =
+    add_formula(&b, PYSPEC_STEP_LAW, PYSPEC_FLAG_STORE, HEIGHT_ROW, ROWS_OF(0, 1, 2, 3, 4, 5), N_WORDS, program)->op =
         PYSPEC_OP_SCHEME;
-    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, 3, gauss);
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, ROWS_OF(HEIGHT_ROW, 4, 0));
     add_dependencies(&b);
     return finish(&b);
 }

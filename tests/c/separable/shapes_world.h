@@ -18,19 +18,18 @@ static inline pyspec_plan *shapes_plan(int moves)
     plan_builder b;
     start(&b, 2, 8, 0, 10, 2);
     const int slow[] = {0, 3, 4, -1}, fast[] = {6, 2, 4, -1};
-    const int first[] = {8, 1, 2}, second[] = {9, 7, 2, 6}, still[] = {0, 7, 3}, step[] = {6, 1, 3};
-    const int shirley[] = {5};
+    const int first[] = {8, 1, 2}, still[] = {0, 7, 3};
     for (int k = 0; k < 2; k++) {
         add_call(&b, LAW, OP_expFun, STORE, 8 + k, 4, k ? fast : slow);
         add_step(&b, PYSPEC_STEP_BASE, 0, k ? 6 : 0, 8 + k);
     }
     add_call(&b, COMPONENT, OP_Gauss, STORE | (moves ? SHAPE : STATIC), 1, 3, moves ? first : still);
     if (moves)
-        add_call(&b, COMPONENT, OP_GLP, SHAPE, 1, 4, second);
+        add_call(&b, COMPONENT, OP_GLP, SHAPE, 1, ROWS_OF(9, 7, 2, 6));
     add_call(&b, COMPONENT, OP_Lorentz, STATIC, 1, 3, still);
-    add_call(&b, COMPONENT, OP_Shirley, STORE, 0, 1, shirley)->source = 1;
+    add_call(&b, COMPONENT, OP_Shirley, STORE, 0, ROWS_OF(5))->source = 1;
     add_step(&b, PYSPEC_STEP_ADD, 0, 1, 0);
-    add_call(&b, COMPONENT, OP_ErfStep, STATIC, 0, 3, step);
+    add_call(&b, COMPONENT, OP_ErfStep, STATIC, 0, ROWS_OF(6, 1, 3));
     add_dependencies(&b);
     add_moving_heights(&b);
     return finish(&b);

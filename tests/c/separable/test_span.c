@@ -227,23 +227,19 @@ TEST_ALL(threads_change_no_bits)
 static pyspec_solver run_fit(fitted *f, int has_span, int64_t budget)
 {
     enum { N = ORDER - 1 };
-    double bounds[2 * N], trial[N], answer[SIZE], normal[SIZE];
-    static double end[N];
-    double *own = f->part.span;
-    pyspec_solver s = {.n = N, .n_points = ROWS * POINTS, .max_nfev = 100, .tolerance = 5e-8,
-                       .data_square = 1e6, .theta = end, .lower = bounds, .trial = trial,
-                       .answer = answer, .normal = normal};
-    s.work = make_work(pyspec_fit_work_size(N));
-    for (int j = 0; j < N; j++) {
-        bounds[j] = 1e-3;
-        bounds[N + j] = 100.0;
-        end[j] = true_theta[j] * (j % 2 ? 1.02 : 0.9);
-    }
+    double start_at[N], *own = f->part.span;
+    for (int j = 0; j < N; j++)
+        start_at[j] = true_theta[j] * (j % 2 ? 1.02 : 0.9);
+    pyspec_solver s = make_solver(N, start_at, doubles(N, 1e-3), doubles(N, 100.0));
+    s.n_points = ROWS * POINTS;
+    s.max_nfev = 100;
+    s.tolerance = 5e-8;
+    s.data_square = 1e6;
     f->part.span = has_span ? own : NULL;
     while (pyspec_fit(&s, &f->part, 1, NULL, budget) == PYSPEC_FIT_AGAIN)
         continue;
     f->part.span = own;
-    memcpy(f->theta, end, sizeof end);
+    memcpy(f->theta, s.theta, sizeof f->theta);
     return s;
 }
 

@@ -16,7 +16,6 @@ typedef struct joint_fit {
     pyspec_call calls[N_PARTS];
     pyspec_part parts[N_PARTS];
     pyspec_solver solver;
-    double *theta, *bounds, *trial, *answer, *normal;
 } joint_fit;
 
 static void begin_part(joint_fit *f, int k, int columns, int dress)
@@ -31,38 +30,33 @@ static void begin_part(joint_fit *f, int k, int columns, int dress)
 
 static void begin_fit(joint_fit *f, int dress)
 {
-    pyspec_solver *s = &f->solver;
-    *f = (joint_fit){.theta = doubles(N_ALL, (double)NAN), .trial = doubles(N_ALL, (double)NAN)};
-    f->bounds = doubles(2 * N_ALL, (double)NAN);
-    f->answer = doubles(SIZE, (double)NAN);
-    f->normal = doubles(SIZE, (double)NAN);
+    double start[N_ALL], lower[N_ALL], upper[N_ALL], data_square = 0.0;
+    int64_t n_points = 0;
     begin_part(f, 0, COLUMNS_MIXED, DRESS_WEIGHT | dress);
     begin_part(f, 1, COLUMNS_NONE, DRESS_WINDOW | dress);
-    *s = (pyspec_solver){.n = N_ALL, .max_nfev = 200, .tolerance = 1e-6, .data_square = 0.0};
-    s->theta = f->theta;
-    s->lower = f->bounds;
-    s->trial = f->trial;
-    s->answer = f->answer;
-    s->normal = f->normal;
-    s->work = doubles(pyspec_fit_work_size(N_ALL) / (int64_t)sizeof(double), (double)NAN);
     for (int k = 0; k < N_PARTS; k++) {
         const pyspec_problem *q = &f->models[k].g.problem;
-        s->n_points += (q->row_end - q->row_begin) * (q->x_end - q->x_begin);
-        s->data_square += 1e3;
+        n_points += (q->row_end - q->row_begin) * (q->x_end - q->x_begin);
+        data_square += 1e3;
         for (int j = 0; j < N_OWN; j++)
-            f->theta[gathers[k][j]] = f->models[k].theta[j] * (j % 2 ? 0.97 : 1.05);
+            start[gathers[k][j]] = f->models[k].theta[j] * (j % 2 ? 0.97 : 1.05);
     }
     for (int k = 0; k < N_ALL; k++) {
-        f->bounds[k] = k == 2 || k == 3 ? 0.05 : -100.0;
-        f->bounds[N_ALL + k] = 100.0;
+        lower[k] = k == 2 || k == 3 ? 0.05 : -100.0;
+        upper[k] = 100.0;
     }
+    f->solver = make_solver(N_ALL, start, lower, upper);
+    f->solver.n_points = n_points;
+    f->solver.max_nfev = 200;
+    f->solver.tolerance = 1e-6;
+    f->solver.data_square = data_square;
 }
 
 /* What the solver asks for, by the entries that sum. */
 static void answer(joint_fit *f)
 {
     pyspec_solver *s = &f->solver;
-    memset(f->answer, 0, SIZE * sizeof *f->answer);
+    memset(f->solver.answer, 0, SIZE * sizeof *f->solver.answer);
     for (int k = 0; k < N_PARTS; k++) {
         const model *m = &f->models[k];
         const pyspec_problem *q = &m->g.problem;
@@ -74,7 +68,7 @@ static void answer(joint_fit *f)
         int64_t middle = (q->row_begin + q->row_end) / 2;
         CHECK_INT(accumulate(m->plan, q, theta, &sums, q->row_begin, middle), STATUS_OK);
         CHECK_INT(accumulate(m->plan, q, theta, &sums, middle, q->row_end), STATUS_OK);
-        CHECK_INT(pyspec_collect(&sums, gathers[k], N_ALL + 1, f->answer), STATUS_OK);
+        CHECK_INT(pyspec_collect(&sums, gathers[k], N_ALL + 1, f->solver.answer), STATUS_OK);
     }
 }
 
@@ -90,8 +84,8 @@ TEST_ALL(equals_the_steps_taken_by_hand)
     CHECK_INT(g.solver.end, f.solver.end);
     CHECK_INT(g.solver.nfev, f.solver.nfev);
     CHECK(same(g.solver.chisqr, f.solver.chisqr));
-    CHECK(all_same(g.theta, f.theta, N_ALL));
-    CHECK(all_same(g.normal, f.normal, SIZE));
+    CHECK(all_same(g.solver.theta, f.solver.theta, N_ALL));
+    CHECK(all_same(g.solver.normal, f.solver.normal, SIZE));
     CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, 0), PYSPEC_FIT_DONE);
 }
 
@@ -106,15 +100,15 @@ TEST(finds_what_the_data_were_made_with)
     CHECK(f.solver.nfev < 40);
     for (int k = 0; k < N_PARTS; k++)
         for (int j = 0; j < N_OWN; j++)
-            CHECK(fabs(f.theta[gathers[k][j]] - f.models[k].theta[j]) < 0.05);
-    memcpy(f.trial, f.theta, N_ALL * sizeof *f.trial);
+            CHECK(fabs(f.solver.theta[gathers[k][j]] - f.models[k].theta[j]) < 0.05);
+    memcpy(f.solver.trial, f.solver.theta, N_ALL * sizeof *f.solver.trial);
     f.solver.form = PYSPEC_FORM_GRAM;
     answer(&f);
-    const double square = f.answer[SIZE - 1];
+    const double square = f.solver.answer[SIZE - 1];
     CHECK(fabs(square - f.solver.chisqr) <= 1e-10 * square);
     for (int64_t k = 0; k < N_ALL; k++) {
-        double norm = sqrt(f.answer[triangle_at(N_ALL + 1, k, k)]);
-        CHECK(fabs(f.answer[triangle_at(N_ALL + 1, k, N_ALL)]) <= 1e-6 * norm * sqrt(square));
+        double norm = sqrt(f.solver.answer[triangle_at(N_ALL + 1, k, k)]);
+        CHECK(fabs(f.solver.answer[triangle_at(N_ALL + 1, k, N_ALL)]) <= 1e-6 * norm * sqrt(square));
     }
 }
 
@@ -133,8 +127,8 @@ TEST_ALL(every_budget_gives_the_same_bits)
             CHECK_INT(g.solver.end, f.solver.end);
             CHECK_INT(g.solver.nfev, f.solver.nfev);
             CHECK(same(g.solver.chisqr, f.solver.chisqr));
-            CHECK(all_same(g.theta, f.theta, N_ALL));
-            CHECK(all_same(g.normal, f.normal, SIZE));
+            CHECK(all_same(g.solver.theta, f.solver.theta, N_ALL));
+            CHECK(all_same(g.solver.normal, f.solver.normal, SIZE));
         }
     }
 }
@@ -147,7 +141,7 @@ TEST(no_budget_evaluates_nothing)
     CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, 0), PYSPEC_FIT_AGAIN);
     CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, -1), PYSPEC_FIT_AGAIN);
     for (int k = 0; k < SIZE; k++)
-        CHECK(isnan(f.answer[k]));
+        CHECK(isnan(f.solver.answer[k]));
     CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, 1000), PYSPEC_FIT_DONE);
     CHECK_INT(f.solver.end, PYSPEC_END_CONVERGED);
 }
@@ -161,7 +155,7 @@ TEST(no_evaluation_may_be_allowed)
     CHECK_INT(pyspec_fit(&f.solver, f.parts, N_PARTS, NULL, 1000), PYSPEC_FIT_DONE);
     CHECK_INT(f.solver.end, PYSPEC_END_LIMIT);
     CHECK_INT(f.solver.nfev, 0);
-    CHECK(isnan(f.answer[0]));
+    CHECK(isnan(f.solver.answer[0]));
 }
 
 TEST(a_part_that_cannot_run_ends_the_call)

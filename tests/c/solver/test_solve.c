@@ -33,22 +33,14 @@ static int inside(const pyspec_solver *s)
 static fit run_fit(const small_problem *p, int64_t max_nfev)
 {
     const int64_t n = p->n, size = triangle_size(n + 1);
-    double *memory = exact(4 * n + 2 * size, sizeof *memory);
-    fit f = {.solver = {.n = n, .n_points = p->m, .max_nfev = max_nfev, .tolerance = 1e-6}};
+    fit f = {.solver = make_solver(n, p->start, p->lower, p->upper)};
     pyspec_solver *s = &f.solver;
-    double before = inf, *bounds = memory + 2 * n;
-    s->data_square = p->data_square;
-    s->theta = memory;
-    s->trial = memory + n;
-    s->lower = bounds;
-    s->answer = bounds + 2 * n;
-    s->normal = s->answer + size;
-    s->work = exact(pyspec_fit_work_size(n), 1);
-    memset(s->work, 0xff, (size_t)pyspec_fit_work_size(n));
-    memcpy(s->theta, p->start, (size_t)n * sizeof(double));
-    memcpy(bounds, p->lower, (size_t)n * sizeof(double));
-    memcpy(bounds + n, p->upper, (size_t)n * sizeof(double));
+    double before = inf;
     int64_t asked = 0;
+    s->n_points = p->m;
+    s->max_nfev = max_nfev;
+    s->tolerance = 1e-6;
+    s->data_square = p->data_square;
     while (pyspec_fit_step(s) == PYSPEC_FIT_NEED_NORMAL) {
         CHECK(++asked <= max_nfev);
         f.n_bad += !inside(s);
@@ -391,18 +383,12 @@ TEST(no_evaluation_may_be_allowed)
  * under little damping. */
 static pyspec_solver creep(double promise, double gain)
 {
-    double memory[4 + 3 + 3], value = 1.0;
-    pyspec_solver s = {.n = 1, .n_points = 100, .max_nfev = 5000, .tolerance = 1e-9,
-                       .data_square = 1.0};
-    s.theta = memory;
-    s.trial = memory + 1;
-    s.lower = memory + 2;
-    s.answer = memory + 4;
-    s.normal = memory + 7;
-    s.work = exact(pyspec_fit_work_size(1), 1); /* sanitized builds poison its gaps */
-    memory[0] = 0.0;
-    memory[2] = -inf;
-    memory[3] = inf;
+    double value = 1.0;
+    pyspec_solver s = make_solver(1, (const double[]){0.0}, NULL, NULL);
+    s.n_points = 100;
+    s.max_nfev = 5000;
+    s.tolerance = 1e-9;
+    s.data_square = 1.0;
     while (pyspec_fit_step(&s) == PYSPEC_FIT_NEED_NORMAL) {
         if (s.nfev > 1)
             value = s.chisqr - (s.damping < 1e6 ? gain : 0.5) * s.expected;

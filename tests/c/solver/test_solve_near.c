@@ -24,28 +24,20 @@ typedef struct fit {
 
 static fit run_fit(const surface *p)
 {
-    double theta[MOST], trial[MOST], bounds[2 * MOST], answer[SIZE], normal[SIZE];
-    fit f = {.solver = {.n = p->n, .n_points = p->n_points, .max_nfev = 500, .tolerance = 1e-9,
-                        .data_square = 1.0, .every = p->every}};
+    fit f = {.solver = make_solver(p->n, p->start, p->lower, p->upper)};
     pyspec_solver *s = &f.solver;
-    s->theta = theta;
-    s->trial = trial;
-    s->lower = bounds;
-    s->answer = answer;
-    s->normal = normal;
-    s->work = exact(pyspec_fit_work_size(p->n), 1);
-    for (int k = 0; k < p->n; k++) {
-        theta[k] = p->start[k];
-        bounds[k] = p->lower[k];
-        bounds[p->n + k] = p->upper[k];
-    }
+    s->n_points = p->n_points;
+    s->max_nfev = 500;
+    s->tolerance = 1e-9;
+    s->data_square = 1.0;
+    s->every = p->every;
     while (pyspec_fit_step(s) == PYSPEC_FIT_NEED_NORMAL) {
         for (int k = 0; k < p->n; k++)
-            f.n_outside += !(trial[k] >= p->lower[k] && trial[k] <= p->upper[k]);
-        p->answer(s, answer);
+            f.n_outside += !(s->trial[k] >= p->lower[k] && s->trial[k] <= p->upper[k]);
+        p->answer(s, s->answer);
     }
     CHECK_INT(f.n_outside, 0);
-    memcpy(f.theta, theta, sizeof f.theta);
+    memcpy(f.theta, s->theta, (size_t)p->n * sizeof *f.theta);
     return f;
 }
 

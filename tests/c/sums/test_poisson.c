@@ -40,12 +40,11 @@ enum { N_WIDE = sizeof wide_references / sizeof *wide_references };
 static pyspec_plan *constant_plan(int as_trace)
 {
     plan_builder b;
-    const int offset[] = {0};
     start(&b, as_trace ? 2 : 1, 1, 0, 1, 1);
     if (as_trace)
         b.head.trace = 0;
     else
-        add_call(&b, PYSPEC_STEP_COMPONENT, OP_Offset, PYSPEC_FLAG_STORE, 0, 1, offset);
+        add_call(&b, PYSPEC_STEP_COMPONENT, OP_Offset, PYSPEC_FLAG_STORE, 0, ROWS_OF(0));
     return finish(&b);
 }
 
@@ -158,12 +157,11 @@ TEST_ALL(takes_weights_and_masks)
     static double data[N], weight[N];
     static uint8_t keep[N];
     plan_builder b;
-    const int rows[] = {0, 1, 2};
     const double theta[] = {40.0, 2.0, 0.6}, scale = 3.0;
     int status;
     grid g;
     start(&b, 2, 3, 0, 3, 1);
-    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, 3, rows);
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, ROWS_OF(0, 1, 2));
     pyspec_plan *plan = finish(&b);
     make_grid(&g, plan, N_ROWS, N_X);
     for (int i = 0; i < N; i++) {

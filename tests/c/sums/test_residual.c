@@ -11,10 +11,9 @@ static const double theta[] = {100.0, 2.0, 0.6};
 static pyspec_plan *gauss_plan(void)
 {
     plan_builder b;
-    const int rows[] = {0, 1, 2}, shirley[] = {2};
     start(&b, 2, 3, 0, 3, 1);
-    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, 3, rows);
-    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Shirley, 0, 0, 1, shirley)->source = 0;
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, ROWS_OF(0, 1, 2));
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Shirley, 0, 0, ROWS_OF(2))->source = 0;
     return finish(&b);
 }
 
@@ -154,9 +153,8 @@ TEST_ALL(dropped_points_are_zero_whatever_they_hold)
 TEST_ALL(the_one_row_orientation_subtracts_too)
 {
     plan_builder b;
-    const int rows[] = {0, 1, 2};
     start(&b, 1, 3, 0, 3, 1);
-    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, 3, rows);
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, ROWS_OF(0, 1, 2));
     pyspec_plan *plan = finish(&b);
     double *data = exact(N, sizeof *data);
     uint16_t *counts = exact(N, sizeof *counts);

@@ -17,30 +17,24 @@ static void build_spectra(plan_builder *b, int dimension, int columns)
     start(b, dimension, 7, 2, 13, 2);
     b->head.n_axes = 2;
     b->head.n_masks = 2;
-    const int slow[] = {0, 3, 4, -1}, fast[] = {6, 7, 5, 4, 0};
-    const int64_t moved[] = {RPN_PARAM, 9,          RPN_CONST, bits_of(0.1), RPN_MUL, 0,
-                             RPN_PARAM, 2,          RPN_ADD,   0};
-    const int64_t still[] = {RPN_PARAM, 2, RPN_CONST, bits_of(3.0), RPN_DIV, 0};
-    add_call(b, LAW, OP_expFun, STORE, 9, 4, slow);
-    pyspec_node *law = add_call(b, LAW, OP_sinFun, 0, 9, 5, fast);
+    add_call(b, LAW, OP_expFun, STORE, 9, ROWS_OF(0, 3, 4, -1));
+    pyspec_node *law = add_call(b, LAW, OP_sinFun, 0, 9, ROWS_OF(6, 7, 5, 4, 0));
     law->axis = 2;
     law->mask = 1;
     add_step(b, PYSPEC_STEP_BASE, 0, 1, 9);
-    add_expression(b, 0, 10, 5, moved);
-    add_expression(b, 0, 11, 3, still);
-    add_call(b, LAW, OP_expFun, STORE, 12, 4, slow);
+    add_expression(b, 0, 10, CODE(RPN_PARAM, 9, RPN_CONST, bits_of(0.1), RPN_MUL, 0, RPN_PARAM, 2, RPN_ADD, 0));
+    add_expression(b, 0, 11, CODE(RPN_PARAM, 2, RPN_CONST, bits_of(3.0), RPN_DIV, 0));
+    add_call(b, LAW, OP_expFun, STORE, 12, ROWS_OF(0, 3, 4, -1));
     add_step(b, PYSPEC_STEP_BASE, 0, 6, 12);
-    const int first[] = {0, 9, 2}, second[] = {0, 10, 2, 6}, third[] = {12, 1, 2, 6};
-    const int line[] = {6, 5, 2, 1}, shirley[] = {5}, offset[] = {11}, fourth[] = {7, 1, 11};
-    add_call(b, COMPONENT, OP_Offset, STORE | STATIC, 1, 1, offset);
-    add_call(b, COMPONENT, OP_Gauss, 0, 1, 3, first);
-    add_call(b, COMPONENT, OP_GLP, 0, 1, 4, second);
-    add_call(b, COMPONENT, OP_GLP, SHAPE, 1, 4, third);
-    add_call(b, COMPONENT, OP_Shirley, STORE, 0, 1, shirley)->source = 1;
+    add_call(b, COMPONENT, OP_Offset, STORE | STATIC, 1, ROWS_OF(11));
+    add_call(b, COMPONENT, OP_Gauss, 0, 1, ROWS_OF(0, 9, 2));
+    add_call(b, COMPONENT, OP_GLP, 0, 1, ROWS_OF(0, 10, 2, 6));
+    add_call(b, COMPONENT, OP_GLP, SHAPE, 1, ROWS_OF(12, 1, 2, 6));
+    add_call(b, COMPONENT, OP_Shirley, STORE, 0, ROWS_OF(5))->source = 1;
     add_step(b, PYSPEC_STEP_ADD, 0, 1, 0);
-    add_call(b, COMPONENT, OP_LinBack, STATIC, 0, 4, line);
-    add_call(b, COMPONENT, OP_Gauss, STATIC, 0, 3, fourth);
-    add_call(b, COMPONENT, OP_Shirley, 0, 0, 1, shirley)->source = 0;
+    add_call(b, COMPONENT, OP_LinBack, STATIC, 0, ROWS_OF(6, 5, 2, 1));
+    add_call(b, COMPONENT, OP_Gauss, STATIC, 0, ROWS_OF(7, 1, 11));
+    add_call(b, COMPONENT, OP_Shirley, 0, 0, ROWS_OF(5))->source = 0;
     add_dependencies(b);
     const int mixed[] = {12, 9, 2, 10, 6, 1, 0, 5, 11, 8}, turned[] = {6, 5, 4, 3, 2, 1, 0};
     if (columns == COLUMNS_MIXED)
@@ -55,17 +49,14 @@ static void build_aux(plan_builder *b, int columns)
 {
     start(b, 2, 5, 0, 6, 2);
     const int first = add_blocks(b, 3, 2), second = first + 3;
-    const int law[] = {0, 3, 4, -1}, profile[] = {0, 3}, gauss[] = {0, first, 2};
-    const int shirley[] = {second}, still[] = {0, 1, 2};
-    const int64_t scaled[] = {RPN_PARAM, first, RPN_PARAM, 4, RPN_MUL, 0};
-    add_call(b, LAW, OP_expFun, STORE, 5, 4, law);
+    add_call(b, LAW, OP_expFun, STORE, 5, ROWS_OF(0, 3, 4, -1));
     add_step(b, PYSPEC_STEP_BASE, 0, 1, 5);
-    add_call(b, PYSPEC_STEP_PROFILE, OP_pExpDecay, STORE, first, 2, profile);
+    add_call(b, PYSPEC_STEP_PROFILE, OP_pExpDecay, STORE, first, ROWS_OF(0, 3));
     add_step(b, PYSPEC_STEP_BASE, 0, 5, first);
-    add_expression(b, 0, second, 3, scaled);
-    add_call(b, COMPONENT, OP_Gauss, STORE, 1, 3, gauss);
-    add_call(b, COMPONENT, OP_Gauss, STATIC, 1, 3, still);
-    add_call(b, COMPONENT, OP_Shirley, STORE, 0, 1, shirley)->source = 1;
+    add_expression(b, 0, second, CODE(RPN_PARAM, first, RPN_PARAM, 4, RPN_MUL, 0));
+    add_call(b, COMPONENT, OP_Gauss, STORE, 1, ROWS_OF(0, first, 2));
+    add_call(b, COMPONENT, OP_Gauss, STATIC, 1, ROWS_OF(0, 1, 2));
+    add_call(b, COMPONENT, OP_Shirley, STORE, 0, ROWS_OF(second))->source = 1;
     add_step(b, PYSPEC_STEP_ADD, 0, 1, 0);
     add_dependencies(b);
     const int mixed[] = {5, 2, 0, 3, 1, 4}, turned[] = {4, 3, 2, 1, 0};
@@ -78,9 +69,9 @@ static void build_aux(plan_builder *b, int columns)
 /* A trace moved by a law: A, tau, t0 and its base are free. */
 static void build_trace(plan_builder *b, int columns)
 {
-    const int law[] = {0, 1, 2, -1}, turned[] = {3, 2, 1, 0}, mixed[] = {4};
+    const int turned[] = {3, 2, 1, 0}, mixed[] = {4};
     start(b, 2, 4, 0, 5, 1);
-    add_call(b, LAW, OP_expFun, STORE, 4, 4, law);
+    add_call(b, LAW, OP_expFun, STORE, 4, ROWS_OF(0, 1, 2, -1));
     add_step(b, PYSPEC_STEP_BASE, 0, 3, 4);
     b->head.trace = 4;
     add_dependencies(b);

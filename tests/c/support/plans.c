@@ -366,6 +366,22 @@ pyspec_call make_call(const pyspec_plan *plan, const pyspec_problem *problem, co
                          .prepared_size = prepared_size};
 }
 
+pyspec_solver make_solver(int64_t n, const double *start, const double *lower, const double *upper)
+{
+    pyspec_solver s = {.n = n, .theta = exact(n, sizeof(double)), .trial = doubles(n, (double)NAN)};
+    double *bounds = exact(2 * n, sizeof *bounds);
+    for (int64_t k = 0; k < n; k++) {
+        s.theta[k] = start[k];
+        bounds[k] = lower ? lower[k] : -(double)INFINITY;
+        bounds[n + k] = upper ? upper[k] : (double)INFINITY;
+    }
+    s.lower = bounds;
+    s.answer = doubles(triangle_size(n + 1), (double)NAN);
+    s.normal = doubles(triangle_size(n + 1), (double)NAN);
+    s.work = doubles(pyspec_fit_work_size(n) / (int64_t)sizeof(double), (double)NAN);
+    return s;
+}
+
 double *run_entry(int entry, const pyspec_plan *plan, const pyspec_problem *problem,
                   const double *theta, int *status)
 {

@@ -28,6 +28,10 @@ int64_t add_word(plan_builder *b, int64_t word);
 /* Whether a step resolves parameters. Those nodes must all be added before the others. */
 int resolves(int step);
 
+/* Trace rows as the number of parameters and where they stand; instructions likewise, of two words each. */
+#define ROWS_OF(...) (int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int)), (const int[]){__VA_ARGS__}
+#define CODE(...) (int)(sizeof((const int64_t[]){__VA_ARGS__}) / 16), (const int64_t[]){__VA_ARGS__}
+
 /* Adds a node that calls an op with the trace rows given, and the bounds of its table row. A
  * component that reads a block runs over the auxiliary points, a node that writes one too. */
 pyspec_node *add_call(plan_builder *b, int step, int op, int flags, int target, int n_params,
@@ -81,6 +85,9 @@ extern int test_isa;
 /* A call whose memories have exactly the sizes asked for, with room for PYSPEC_PREPARE_* `what`. */
 pyspec_call make_call(const pyspec_plan *plan, const pyspec_problem *problem, const double *theta,
                       int64_t what);
+
+/* A solver with memories of its own, at its start within bounds: -inf and inf without. */
+pyspec_solver make_solver(int64_t n, const double *start, const double *lower, const double *upper);
 
 /* The output of an entry that runs with an exactly sized work memory, filled with NaN. NULL unless the status
  * is OK. */

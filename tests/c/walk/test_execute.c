@@ -17,28 +17,22 @@ static pyspec_plan *rich_plan(int dimension)
     start(&b, dimension, 7, 2, 12, 2);
     b.head.n_axes = 2;
     b.head.n_masks = 2;
-    const int slow[] = {0, 3, 4, -1}, fast[] = {6, 7, 5, 4, 0};
-    const int64_t moved[] = {RPN_PARAM, 9,       RPN_CONST, bits_of(1.5), RPN_PARAM, 8, RPN_MUL, 0,
-                             RPN_SUB,   0,       RPN_NEG,   0,            RPN_CONST, bits_of(2.0),
-                             RPN_POW,   0,       RPN_PARAM, 2,            RPN_ADD,   0};
-    const int64_t still[] = {RPN_PARAM, 2, RPN_CONST, bits_of(3.0), RPN_DIV, 0};
-    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, STORE, 9, 4, slow);
-    pyspec_node *law = add_call(&b, PYSPEC_STEP_LAW, OP_sinFun, 0, 9, 5, fast);
+    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, STORE, 9, ROWS_OF(0, 3, 4, -1));
+    pyspec_node *law = add_call(&b, PYSPEC_STEP_LAW, OP_sinFun, 0, 9, ROWS_OF(6, 7, 5, 4, 0));
     law->axis = 2;
     law->mask = 1;
     add_step(&b, PYSPEC_STEP_BASE, 0, 1, 9);
-    add_expression(&b, 0, 10, 10, moved);
-    add_expression(&b, 0, 11, 3, still);
-    const int first[] = {0, 9, 2}, second[] = {0, 10, 2, 6}, line[] = {6, 5, 2, 1};
-    const int shirley[] = {5}, offset[] = {11}, third[] = {7, 1, 11};
-    add_call(&b, COMPONENT, OP_Offset, STORE | STATIC, 1, 1, offset);
-    add_call(&b, COMPONENT, OP_Gauss, 0, 1, 3, first);
-    add_call(&b, COMPONENT, OP_GLP, 0, 1, 4, second);
-    add_call(&b, COMPONENT, OP_Shirley, STORE, 0, 1, shirley)->source = 1;
+    add_expression(&b, 0, 10,
+                   CODE(RPN_PARAM, 9, RPN_CONST, bits_of(1.5), RPN_PARAM, 8, RPN_MUL, 0, RPN_SUB, 0, RPN_NEG, 0, RPN_CONST, bits_of(2.0), RPN_POW, 0, RPN_PARAM, 2, RPN_ADD, 0));
+    add_expression(&b, 0, 11, CODE(RPN_PARAM, 2, RPN_CONST, bits_of(3.0), RPN_DIV, 0));
+    add_call(&b, COMPONENT, OP_Offset, STORE | STATIC, 1, ROWS_OF(11));
+    add_call(&b, COMPONENT, OP_Gauss, 0, 1, ROWS_OF(0, 9, 2));
+    add_call(&b, COMPONENT, OP_GLP, 0, 1, ROWS_OF(0, 10, 2, 6));
+    add_call(&b, COMPONENT, OP_Shirley, STORE, 0, ROWS_OF(5))->source = 1;
     add_step(&b, PYSPEC_STEP_ADD, 0, 1, 0);
-    add_call(&b, COMPONENT, OP_LinBack, STATIC, 0, 4, line);
-    add_call(&b, COMPONENT, OP_Gauss, STATIC, 0, 3, third);
-    add_call(&b, COMPONENT, OP_Shirley, 0, 0, 1, shirley)->source = 0;
+    add_call(&b, COMPONENT, OP_LinBack, STATIC, 0, ROWS_OF(6, 5, 2, 1));
+    add_call(&b, COMPONENT, OP_Gauss, STATIC, 0, ROWS_OF(7, 1, 11));
+    add_call(&b, COMPONENT, OP_Shirley, 0, 0, ROWS_OF(5))->source = 0;
     return finish(&b);
 }
 
@@ -113,10 +107,9 @@ TEST_ALL(only_rows_outside_their_bounds_are_nan)
 {
     plan_builder b;
     start(&b, 2, 3, 0, 4, 2);
-    const int law[] = {0, 1, 2, 2, -1}, gauss[] = {0, 1, 3}, shirley[] = {1};
-    add_call(&b, PYSPEC_STEP_LAW, OP_sinFun, STORE, 3, 5, law);
-    add_call(&b, COMPONENT, OP_Gauss, STORE, 1, 3, gauss);
-    add_call(&b, COMPONENT, OP_Shirley, STORE, 0, 1, shirley)->source = 1;
+    add_call(&b, PYSPEC_STEP_LAW, OP_sinFun, STORE, 3, ROWS_OF(0, 1, 2, 2, -1));
+    add_call(&b, COMPONENT, OP_Gauss, STORE, 1, ROWS_OF(0, 1, 3));
+    add_call(&b, COMPONENT, OP_Shirley, STORE, 0, ROWS_OF(1))->source = 1;
     add_step(&b, PYSPEC_STEP_ADD, 0, 1, 0);
     pyspec_plan *plan = finish(&b);
     const double theta[] = {1.0, 0.4, -2.0};
@@ -147,9 +140,8 @@ TEST_ALL(guards_know_every_comparison)
         for (int relative = 0; relative < 2; relative++)
             for (int k = 0; k < 4; k++) {
                 plan_builder b;
-                const int rows[] = {0, 1, 2};
                 start(&b, 1, 3, 0, 3, 1);
-                pyspec_node *node = add_call(&b, COMPONENT, OP_Gauss, STORE, 0, 3, rows);
+                pyspec_node *node = add_call(&b, COMPONENT, OP_Gauss, STORE, 0, ROWS_OF(0, 1, 2));
                 int64_t *guard = b.words + node->guards;
                 guard[0] = 1;
                 guard[1] = comparison;
@@ -169,11 +161,10 @@ TEST_ALL(guards_know_every_comparison)
 TEST_ALL(a_masked_law_adds_nothing)
 {
     plan_builder b;
-    const int law[] = {0, 1, 0, -1}, offset[] = {2};
     start(&b, 2, 2, 0, 3, 1);
     b.head.n_masks = 1;
-    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, STORE, 2, 4, law)->mask = 0;
-    add_call(&b, COMPONENT, OP_Offset, STORE, 0, 1, offset);
+    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, STORE, 2, ROWS_OF(0, 1, 0, -1))->mask = 0;
+    add_call(&b, COMPONENT, OP_Offset, STORE, 0, ROWS_OF(2));
     pyspec_plan *plan = finish(&b);
     const double theta[] = {1.0, -1.0}; /* tau < 0 */
     int status;
@@ -219,10 +210,9 @@ TEST_ALL(a_static_shirley_ends_with_the_window)
 {
     enum { N = 120, BEGIN = 17, END = 93 };
     plan_builder b;
-    const int gauss[] = {0, 1, 2}, ends[] = {3, 4};
     start(&b, 1, 5, 0, 5, 2);
-    add_call(&b, COMPONENT, OP_Gauss, STORE, 1, 3, gauss);
-    add_call(&b, COMPONENT, OP_StaticShirley, STORE, 0, 2, ends)->source = 1;
+    add_call(&b, COMPONENT, OP_Gauss, STORE, 1, ROWS_OF(0, 1, 2));
+    add_call(&b, COMPONENT, OP_StaticShirley, STORE, 0, ROWS_OF(3, 4))->source = 1;
     pyspec_plan *plan = finish(&b);
     const double theta[] = {3.0, 6.0, 1.5, 9.0, 2.0};
     int status;

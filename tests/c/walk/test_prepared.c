@@ -68,13 +68,12 @@ TEST(derivatives_need_room_to_prepare)
 static pyspec_plan *separable_plan(void)
 {
     plan_builder b;
-    const int law[] = {0, 3, 4, -1}, peak[] = {5, 1, 2}, step[] = {0, 1, 2};
     const int store = PYSPEC_FLAG_STORE;
     start(&b, 2, 5, 0, 6, 1);
-    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, store, 5, 4, law);
+    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, store, 5, ROWS_OF(0, 3, 4, -1));
     add_step(&b, PYSPEC_STEP_BASE, 0, 0, 5);
-    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, store | PYSPEC_FLAG_SHAPE, 0, 3, peak);
-    add_call(&b, PYSPEC_STEP_COMPONENT, OP_ErfStep, PYSPEC_FLAG_STATIC, 0, 3, step);
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, store | PYSPEC_FLAG_SHAPE, 0, ROWS_OF(5, 1, 2));
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_ErfStep, PYSPEC_FLAG_STATIC, 0, ROWS_OF(0, 1, 2));
     add_dependencies(&b);
     add_moving_heights(&b);
     return finish(&b);
@@ -157,7 +156,7 @@ TEST(shapes_refuse_other_weights)
  * there is nothing to prepare. */
 TEST(external_traces_count_where_a_kernel_reads_them)
 {
-    const int width[] = {0}, own[] = {0, 1, 0}, convolved[] = {3, 1, 0};
+    const int own[] = {0, 1, 0}, convolved[] = {3, 1, 0};
     const int64_t external[] = {RPN_PARAM, 2};
     double theta[] = {0.5, 1.0}, data[ROWS * POINTS] = {0}, other[ROWS] = {0};
     for (int reads = 0; reads < 2; reads++) {
@@ -168,7 +167,7 @@ TEST(external_traces_count_where_a_kernel_reads_them)
         b.head.n_external = 1;
         add_expression(&b, 0, 3, 1, external);
         if (reads)
-            add_call(&b, PYSPEC_STEP_CONVOLVE, OP_gaussCONV, 0, 3, 1, width);
+            add_call(&b, PYSPEC_STEP_CONVOLVE, OP_gaussCONV, 0, 3, ROWS_OF(0));
         add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, PYSPEC_FLAG_STORE, 0, 3, reads ? convolved : own);
         add_dependencies(&b);
         pyspec_plan *plan = finish(&b);
@@ -190,7 +189,7 @@ TEST(external_traces_count_where_a_kernel_reads_them)
 TEST(still_columns_take_weights)
 {
     const int store = PYSPEC_FLAG_STORE, peak[] = {0, 1, 2}, step[] = {3, 1, 2};
-    const int law[] = {0, 1, 2, -1}, columns[] = {0, 1, 2, 3};
+    const int columns[] = {0, 1, 2, 3};
     double theta[] = {1.0, 0.2, 0.7}, data[ROWS * POINTS] = {0}, weight[POINTS], sums[2][10] = {{0.0}};
     plan_builder b;
     pyspec_normal s;
@@ -198,7 +197,7 @@ TEST(still_columns_take_weights)
     for (int i = 0; i < POINTS; i++)
         weight[i] = 1.0 + i;
     start(&b, 2, 3, 0, 4, 1);
-    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, store, 3, 4, law);
+    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, store, 3, ROWS_OF(0, 1, 2, -1));
     add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, store | PYSPEC_FLAG_STATIC, 0, 3, peak);
     add_call(&b, PYSPEC_STEP_COMPONENT, OP_ErfStep, 0, 0, 3, step);
     add_dependencies(&b);
@@ -226,14 +225,13 @@ TEST(still_columns_take_weights)
 static pyspec_plan *plan_with_fixed_lines(int dimension)
 {
     const int still = PYSPEC_FLAG_STATIC, store = PYSPEC_FLAG_STORE;
-    const int fixed[] = {3, 4, 5}, wider[] = {5, 4, 3}, offset[] = {2}, line[] = {0, 1, 5};
     plan_builder b;
     start(&b, dimension, 3, 3, 6, 1);
-    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, store | still, 0, 3, fixed);
-    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, still, 0, 3, wider);
-    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Offset, still, 0, 1, offset);
-    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Lorentz, still, 0, 3, fixed);
-    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, still, 0, 3, line);
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, store | still, 0, ROWS_OF(3, 4, 5));
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, still, 0, ROWS_OF(5, 4, 3));
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Offset, still, 0, ROWS_OF(2));
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Lorentz, still, 0, ROWS_OF(3, 4, 5));
+    add_call(&b, PYSPEC_STEP_COMPONENT, OP_Gauss, still, 0, ROWS_OF(0, 1, 5));
     add_dependencies(&b);
     return finish(&b);
 }

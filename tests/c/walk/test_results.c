@@ -112,10 +112,9 @@ static pyspec_plan *two_decays(void)
 {
     plan_builder b;
     start(&b, 2, 5, 0, 6, 2);
-    const int shift[] = {0, 3, 4, -1}, first[] = {0, 1, 2, -1}, second[] = {0, 1, 5, -1};
-    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, STORE, 5, 4, shift);
-    add_call(&b, COMPONENT, OP_expFun, STORE, 0, 4, first);
-    add_call(&b, COMPONENT, OP_expFun, STORE, 1, 4, second);
+    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, STORE, 5, ROWS_OF(0, 3, 4, -1));
+    add_call(&b, COMPONENT, OP_expFun, STORE, 0, ROWS_OF(0, 1, 2, -1));
+    add_call(&b, COMPONENT, OP_expFun, STORE, 1, ROWS_OF(0, 1, 5, -1));
     add_dependencies(&b);
     return finish(&b);
 }

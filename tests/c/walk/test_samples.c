@@ -53,34 +53,28 @@ static pyspec_plan *sampled_plan(int dimension, int n_aux)
     const int first = add_blocks(&b, n_aux, 5), external = 6, moved = 7, tau = 8;
     const int x0 = first, shifted = first + n_aux, height = first + 2 * n_aux;
     const int fed = first + 3 * n_aux, fed_still = first + 4 * n_aux;
-    const int law[] = {4, 5, 3, -1}, decay[] = {0, tau}, line[] = {3, 2}, gauss[] = {3, 1, 2};
-    const int64_t of_external[] = {RPN_PARAM, external, RPN_CONST, bits_of(0.5), RPN_ADD, 0};
-    const int64_t of_x0[] = {RPN_PARAM, x0,      RPN_CONST, bits_of(1.5), RPN_ADD, 0,
-                             RPN_PARAM, external, RPN_MUL,   0};
-    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, STORE, moved, 4, law);
+    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, STORE, moved, ROWS_OF(4, 5, 3, -1));
     add_step(&b, PYSPEC_STEP_BASE, 0, 1, moved);
-    add_expression(&b, 0, tau, 3, of_external);
-    add_call(&b, PROFILE, OP_pExpDecay, STORE, x0, 2, decay);
-    add_call(&b, PROFILE, OP_pLinear, 0, x0, 2, line);
+    add_expression(&b, 0, tau, CODE(RPN_PARAM, external, RPN_CONST, bits_of(0.5), RPN_ADD, 0));
+    add_call(&b, PROFILE, OP_pExpDecay, STORE, x0, ROWS_OF(0, tau));
+    add_call(&b, PROFILE, OP_pLinear, 0, x0, ROWS_OF(3, 2));
     add_step(&b, PYSPEC_STEP_BASE, 0, moved, x0);
-    add_expression(&b, 0, shifted, 5, of_x0);
-    add_call(&b, PROFILE, OP_pGauss, STORE, height, 3, gauss);
+    add_expression(&b, 0, shifted,
+                   CODE(RPN_PARAM, x0, RPN_CONST, bits_of(1.5), RPN_ADD, 0, RPN_PARAM, external, RPN_MUL, 0));
+    add_call(&b, PROFILE, OP_pGauss, STORE, height, ROWS_OF(3, 1, 2));
     add_step(&b, PYSPEC_STEP_BASE, 0, 0, height);
-    add_call(&b, PROFILE, OP_pLinear, STORE, fed, 2, line);
+    add_call(&b, PROFILE, OP_pLinear, STORE, fed, ROWS_OF(3, 2));
     add_step(&b, PYSPEC_STEP_BASE, 0, external, fed);
-    add_call(&b, PROFILE, OP_pGauss, STORE, fed_still, 3, gauss);
-    const int moving[] = {0, x0, 2}, still[] = {height, 1, 2};
-    const int by_expression[] = {height, shifted, 2};
-    const int offset[] = {x0}, shirley[] = {fed}, shirley_still[] = {fed_still};
-    add_call(&b, COMPONENT, OP_Gauss, STORE | STATIC, 1, 3, still);
+    add_call(&b, PROFILE, OP_pGauss, STORE, fed_still, ROWS_OF(3, 1, 2));
+    add_call(&b, COMPONENT, OP_Gauss, STORE | STATIC, 1, ROWS_OF(height, 1, 2));
     add_step(&b, PYSPEC_STEP_EXTERNAL, 0, 1, 1);
-    add_call(&b, COMPONENT, OP_Gauss, 0, 1, 3, moving);
-    add_call(&b, COMPONENT, OP_Shirley, STORE, 0, 1, shirley)->source = 1;
-    add_call(&b, COMPONENT, OP_Gauss, 0, 1, 3, by_expression);
+    add_call(&b, COMPONENT, OP_Gauss, 0, 1, ROWS_OF(0, x0, 2));
+    add_call(&b, COMPONENT, OP_Shirley, STORE, 0, ROWS_OF(fed))->source = 1;
+    add_call(&b, COMPONENT, OP_Gauss, 0, 1, ROWS_OF(height, shifted, 2));
     add_step(&b, PYSPEC_STEP_EXTERNAL, 0, 0, 0);
-    add_call(&b, COMPONENT, OP_Shirley, 0, 1, 1, shirley_still)->source = 1;
-    add_call(&b, COMPONENT, OP_Offset, 0, 0, 1, offset);
-    add_call(&b, COMPONENT, OP_Shirley, 0, 0, 1, shirley_still)->source = 0;
+    add_call(&b, COMPONENT, OP_Shirley, 0, 1, ROWS_OF(fed_still))->source = 1;
+    add_call(&b, COMPONENT, OP_Offset, 0, 0, ROWS_OF(x0));
+    add_call(&b, COMPONENT, OP_Shirley, 0, 0, ROWS_OF(fed_still))->source = 0;
     add_step(&b, PYSPEC_STEP_ADD, 0, 1, 0);
     return finish(&b);
 }
@@ -174,13 +168,12 @@ TEST_ALL(an_external_component_is_what_was_given)
 {
     for (int dimension = 1; dimension <= 2; dimension++) {
         plan_builder b;
-        const int factor[] = {0};
         start(&b, dimension, 1, 0, 1, 2);
         b.head.n_spectra = 3;
         add_step(&b, PYSPEC_STEP_EXTERNAL, STORE, 2, 0);
         add_step(&b, PYSPEC_STEP_EXTERNAL, 0, 0, 0);
         add_step(&b, PYSPEC_STEP_EXTERNAL, STORE, 1, 1);
-        add_call(&b, COMPONENT, OP_Shirley, 0, 1, 1, factor)->source = 1;
+        add_call(&b, COMPONENT, OP_Shirley, 0, 1, ROWS_OF(0))->source = 1;
         add_step(&b, PYSPEC_STEP_ADD, 0, 1, 0);
         pyspec_plan *plan = finish(&b);
         const double theta[] = {0.5};
@@ -207,13 +200,11 @@ TEST_ALL(an_external_component_is_what_was_given)
 TEST_ALL(a_trace_can_be_the_result)
 {
     plan_builder b;
-    const int law[] = {0, 1, 2, -1};
-    const int64_t square[] = {RPN_PARAM, 4, RPN_PARAM, 4, RPN_MUL, 0};
     start(&b, 2, 3, 0, 6, 1);
     b.head.n_external = 1;
-    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, STORE, 4, 4, law);
+    add_call(&b, PYSPEC_STEP_LAW, OP_expFun, STORE, 4, ROWS_OF(0, 1, 2, -1));
     add_step(&b, PYSPEC_STEP_BASE, 0, 3, 4);
-    add_expression(&b, 0, 5, 3, square);
+    add_expression(&b, 0, 5, CODE(RPN_PARAM, 4, RPN_PARAM, 4, RPN_MUL, 0));
     pyspec_plan *plan = finish(&b);
     const double theta[] = {2.0, 1.5, 0.3};
     for (int row = 0; row < 6; row++) {
