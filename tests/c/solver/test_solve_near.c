@@ -197,7 +197,7 @@ static void saddle(const pyspec_solver *s, double *triangle)
     const double along = root * (s->trial[0] + s->trial[1]);
     const double across = root * (s->trial[0] - s->trial[1]);
     const double fall = 0.5 * along - along * along * along;
-    const double want[SIZE] = {1.0, 0.0, root * (fall - across), 1.0, root * (fall + across),
+    const double want[] = {1.0, 0.0, root * (fall - across), 1.0, root * (fall + across),
                                10.0 + across * across - 0.5 * along * along + 0.5 * pow(along, 4)};
     memcpy(triangle, want, sizeof want);
 }
@@ -221,12 +221,12 @@ static void alike(const pyspec_solver *s, double *triangle)
 {
     const double first = offsets[0] - s->trial[0] - s->trial[1];
     const double second = offsets[1] - apart * s->trial[1];
-    const double gram[SIZE] = {1.0, 1.0, first, 1.0 + apart * apart, first + apart * second,
+    const double gram[] = {1.0, 1.0, first, 1.0 + apart * apart, first + apart * second,
                                first * first + second * second + 0.01};
-    const double factor[SIZE] = {1.0, 1.0, first, apart, second, 0.1};
+    const double factor[] = {1.0, 1.0, first, apart, second, 0.1};
     const int is_value = s->form == PYSPEC_FORM_VALUE;
     memcpy(triangle, s->form == PYSPEC_FORM_FACTOR ? factor : gram, sizeof gram);
-    for (int k = 0; is_value && k < SIZE - 1; k++)
+    for (int k = 0; is_value && k < 5; k++)
         triangle[k] = (double)NAN;
 }
 

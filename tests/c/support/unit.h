@@ -43,15 +43,21 @@ typedef struct unit_case {
     struct unit_case *next;
 } unit_case;
 
-static unit_case *first_case, **last_case = &first_case;
+static unit_case *first_case;
+
+static inline void add_case(unit_case *c)
+{
+    static unit_case **last = &first_case;
+    *last = c;
+    last = &c->next;
+}
 
 #define TEST_OF(test, n_isa)                                                                       \
     static void test(void);                                                                        \
     __attribute__((constructor)) static void add_##test(void)                                      \
     {                                                                                              \
         static unit_case own = {#test, test, n_isa, NULL};                                         \
-        *last_case = &own;                                                                         \
-        last_case = &own.next;                                                                     \
+        add_case(&own);                                                                            \
     }                                                                                              \
     static void test(void)
 #define TEST(test) TEST_OF(test, 1)
