@@ -199,7 +199,7 @@ class Made(Table[Fit]):
     """
 
     def __init__(self, batch: Batch[Fit]) -> None:
-        super().__init__(len(batch.cases))
+        super().__init__(len(batch.cases), batch.model, batch.backend)
         self.batch, self.first = batch, batch.first
         self.others: dict[int, Fit] = {}
         self.solved: Solved | None = None
@@ -239,7 +239,7 @@ class Made(Table[Fit]):
         solved = self.solved
         return solved if solved is not None and solved.made_of(slice(k, k + 1))[0] else None
 
-    def _fit_at(self, k: int) -> Fit:
+    def fit_at(self, k: int) -> Fit:
         if k in self.others:
             return self.others[k]
         solved = self._made_at(k)
@@ -252,7 +252,7 @@ class Made(Table[Fit]):
 
     def _objects_of(self, made: Bools) -> Iterator[tuple[int, Fit]]:
         """The fits that are no rows of arrays."""
-        return ((k, self._at(k)) for k in np.flatnonzero(~made).tolist())
+        return ((k, self.fit_at(k)) for k in np.flatnonzero(~made).tolist())
 
     def texts(self, field: str) -> list[str]:
         """As of :meth:`Table.texts`."""

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, repeat
 from operator import attrgetter, is_not
-from typing import Any, Protocol, overload
+from typing import Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.executor.laid import Arrays
+from pyspec.executor.protocol import Stored
 from pyspec.model import Measurement
-from pyspec.model.data.checksum import checksums
+from pyspec.model.data.checksum import Data, checksums
 from pyspec.model.data.measurement import row_of
 
 Bools = npt.NDArray[np.bool_]
@@ -23,10 +24,10 @@ class Measured(Protocol):
     """Measurements by number."""
 
     def __len__(self) -> int: ...
-    @overload
-    def __getitem__(self, key: int) -> Measurement: ...
-    @overload
-    def __getitem__(self, key: slice) -> Measured: ...
+    def __getitem__(self, key: int, /) -> Measurement: ...
+    def part(self, own: slice) -> Measured:
+        """Those at some places."""
+
     def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
         """The arrays of consecutive measurements, data as numbers of 8 bytes, weights and masks
         where they differ; nobody has looked at their values. And which measurements differ from
@@ -66,16 +67,16 @@ class Cases:
 
     def part(self, own: slice) -> Cases:
         """Those at some places."""
-        measured = self.measured if len(self.measured) == 1 else self.measured[own]
+        measured = self.measured if len(self.measured) == 1 else self.measured.part(own)
         return Cases(measured, self.values if len(self.values) == 1 else self.values[own])
 
 
 class Listed(tuple[Measurement, ...]):
     """Measurements that were made one by one."""
 
-    def __getitem__(self, key: Any) -> Any:
-        cut = super().__getitem__(key)
-        return Listed(cut) if isinstance(key, slice) else cut
+    def part(self, own: slice) -> Listed:
+        """As of :meth:`Measured.part`."""
+        return Listed(self[own])
 
     def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
         """As of :meth:`Measured.arrays`. Series may differ from `like` only in their data: C sums
@@ -114,9 +115,8 @@ class Listed(tuple[Measurement, ...]):
                 measurement if is_able else like
                 for measurement, is_able in zip(measurements, able, strict=True)
             ]
-        joined = np.concatenate(
-            [measurement.data for measurement in rows], dtype=np.float64, casting="unsafe"
-        )
+        own = cast(list[Data], [measurement.data for measurement in rows])
+        joined = np.concatenate(own, dtype=np.float64, casting="unsafe")
         data, differ = joined.reshape(len(rows), *shape), differ if any(able) else []
         beside = {
             name: _spread([getattr(measurement, name) for measurement in rows], data)
@@ -142,7 +142,7 @@ def _have_arrays(measurement: Measurement, like: Measurement, names: Sequence[st
     )
 
 
-def _spread(arrays: Sequence[Any], data: npt.NDArray[Any]) -> Any:
+def _spread(arrays: Sequence[Data], data: Data) -> Data:
     """Weights or masks of spectra, for each point of their data (n, …)."""
     return np.broadcast_to(np.stack(arrays).reshape(len(data), -1), data.shape)
 
@@ -158,30 +158,32 @@ class Rows:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def __getitem__(self, key: Any) -> Any:
-        if not isinstance(key, slice):
-            return row_of(self.series, self.numbers[key])
-        data, weight, keep = self._cut(self.numbers[key])
-        return Rows(replace(self.series, data=data, rows=None, weight=weight, keep=keep))
+    def __getitem__(self, key: int, /) -> Measurement:
+        return row_of(self.series, self.numbers[key])
 
-    def _cut(self, own: range) -> tuple[Any, ...]:
+    def part(self, own: slice) -> Rows:
+        """As of :meth:`Measured.part`."""
+        return Rows(replace(self.series, rows=None, **self._cut(own)._asdict()))
+
+    def _cut(self, own: slice) -> Arrays:
         """Rows of data, weights and mask."""
-        series, weight = self.series, self.series.weight
+        weight, keep, numbers = self.series.weight, self.series.keep, self.numbers[own]
+        rows = slice(numbers.start, numbers.stop)
         if weight is not None:
-            weight = np.broadcast_to(weight, self._data.shape)
-        arrays = self._data, weight, series.keep
-        return tuple(None if array is None else array[own.start : own.stop] for array in arrays)
+            weight = np.broadcast_to(weight, self._data.shape)[rows]
+        return Arrays(self._data[rows], weight, None if keep is None else keep[rows])
 
     def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
         """As of :meth:`Measured.arrays`."""
-        data, *beside = self._cut(self.numbers[places.start : places.stop])
-        return Arrays(as_doubles(np.asarray(data)), *beside), np.ones(len(places), bool)
+        cut = self._cut(slice(places.start, places.stop))
+        able = np.ones(len(places), bool)
+        return cut._replace(data=as_doubles(np.asarray(cut.data))), able
 
     def checksums(self, places: range) -> Sequence[int]:
         """Of these rows."""
-        return checksums(np.asarray(self._cut(self.numbers[places.start : places.stop])[0]))
+        return checksums(np.asarray(self._cut(slice(places.start, places.stop)).data))
 
 
-def as_doubles(array: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def as_doubles(array: Stored) -> npt.NDArray[np.float64]:
     """The same values as numbers of 8 bytes, side by side."""
     return np.ascontiguousarray(array, dtype=np.float64)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import copy
+import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import Named, Suggesting, meant, no_item
 from pyspec.errors import FitError, NoSuchKeyError
+from pyspec.fit.results.result import FitResult
+from pyspec.model import Model
+from pyspec.model.build.free import single_valued
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -40,7 +44,7 @@ class Status(ABC):
 
     @classmethod
     @abstractmethod
-    def of(cls, index: int, row: int, status: str, message: str, result: Any) -> Self:
+    def of(cls, index: int, row: int, status: str, message: str, result: FitResult | None) -> Self:
         """That of a fit, whose result is None where it failed; `row` is that of the data."""
 
     @property
@@ -54,7 +58,7 @@ class Status(ABC):
         return self.status == "interrupted"
 
     @property
-    def facts(self) -> Any:
+    def facts(self) -> object:
         """What has the values, errors and statistics; None where there are none."""
         return self
 
@@ -62,44 +66,21 @@ class Status(ABC):
 Fit = TypeVar("Fit", bound=Status)
 
 
-class Table(Sequence[Fit], ABC):
+class Table(ABC, Generic[Fit]):
     """Fits in their order, whose numbers are arrays; each is made an object when it is asked
     for."""
 
     #: How many of a batch C left to the single fit.
     n_alone: int = 0
+    #: How long they took, and whether a signal ended them.
+    seconds: float = math.nan
+    interrupted: bool = False
 
-    def __init__(self, n: int) -> None:
-        self.n = n
-        self._change: Callable[[Fit], Fit] | None = None
-        self._objects: dict[int, Fit] = {}
-
-    def changed(self, change: Callable[[Fit], Fit]) -> Self:
-        """The same fits, to each of which something is done when it is asked for."""
-        copied, before = copy.copy(self), self._change
-        copied._change = change if before is None else lambda fit: change(before(fit))
-        copied._objects = {}
-        return copied
-
-    def __len__(self) -> int:
-        return self.n
-
-    @overload
-    def __getitem__(self, key: int) -> Fit: ...
-    @overload
-    def __getitem__(self, key: slice) -> tuple[Fit, ...]: ...
-    def __getitem__(self, key: Any) -> Any:
-        numbers = range(self.n)[key]
-        return tuple(map(self._at, numbers)) if isinstance(key, slice) else self._at(numbers)
-
-    def _at(self, k: int) -> Fit:
-        if k not in self._objects:
-            fit = self._fit_at(k)
-            self._objects[k] = fit if self._change is None else self._change(fit)
-        return self._objects[k]
+    def __init__(self, n: int, model: Model, backend: str) -> None:
+        self.n, self.model, self.backend = n, model, backend
 
     @abstractmethod
-    def _fit_at(self, k: int) -> Fit:
+    def fit_at(self, k: int) -> Fit:
         """Makes the k-th."""
 
     @abstractmethod
@@ -116,35 +97,66 @@ class Table(Sequence[Fit], ABC):
 
 
 class Fits(Sequence[Fit], Suggesting):
-    """Fits of one model in their order, and arrays over them."""
+    """Fits of one model in their order, and arrays over them.
 
-    fits: Table[Fit]
-    #: All parameters, in the order of the model; and those that were fitted.
-    names: tuple[str, ...]
-    free_names: tuple[str, ...]
-    backend: str
-    seconds: float
+    Attributes
+    ----------
+    names, free_names : all parameters, in the order of the model; and those that were fitted
+    """
+
+    def __init__(self, fits: Table[Fit]) -> None:
+        self.fits, self._model = fits, fits.model
+        self.names = tuple(single_valued(fits.model.parameters))
+        self.free_names = fits.model.opt_param_names
+        self.model_name: str = fits.model.name
+        self.backend, self.seconds = fits.backend, fits.seconds
+        self.interrupted = fits.interrupted
+        self._objects: dict[int, Fit] = {}
+        self._change: Callable[[Fit], Fit] | None = None
+
+    def _changed(self, change: Callable[[Fit], Fit]) -> Self:
+        """The same fits, to each of which something is done when it is asked for."""
+        copied, before = copy.copy(self), self._change
+        copied._change = change if before is None else lambda fit: change(before(fit))
+        copied._objects = {}
+        return copied
 
     @overload
     def __getitem__(self, key: int) -> Fit: ...
     @overload
     def __getitem__(self, key: slice) -> tuple[Fit, ...]: ...
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: int | slice | str) -> Fit | tuple[Fit, ...]:
         if isinstance(key, str):
             raise NoSuchKeyError(
                 f"{key!r} is no number of a fit; a parameter is values[{key!r}], its errors are "
                 f"stderr[{key!r}]"
             )
+        numbers = range(len(self))
         try:
-            return self.fits[key]
+            if isinstance(key, slice):
+                return tuple(map(self._at, numbers[key]))
+            return self._at(numbers[key])
         except (IndexError, TypeError):
-            raise no_item(key, len(self.fits), "fit") from None
+            raise no_item(key, len(self), "fit") from None
+
+    def _at(self, k: int) -> Fit:
+        if k not in self._objects:
+            fit = self.fits.fit_at(k)
+            self._objects[k] = fit if self._change is None else self._change(fit)
+        return self._objects[k]
 
     def __len__(self) -> int:
-        return len(self.fits)
+        return self.fits.n
 
     def __iter__(self) -> Iterator[Fit]:
-        return iter(self.fits)
+        return map(self._at, range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._head()}>"
+
+    @abstractmethod
+    def _head(self) -> str:
+        """How many fits of what, and how they ended."""
 
     @property
     def status(self) -> tuple[str, ...]:

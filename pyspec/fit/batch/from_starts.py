@@ -167,7 +167,7 @@ def best_from_starts(
     def tell(numbers: range) -> None:
         nonlocal nfev, low
         for k in numbers if pool is not None else ():
-            fit = fits[k]
+            fit = fits.fit_at(k)
             nfev += fit.nfev
             low = low if fit.is_failed else min(low, fit.start.chisqr)
             reporter.update(nfev, fit.start.chisqr, low)
@@ -177,7 +177,7 @@ def best_from_starts(
     finally:
         reporter.close()
     made, best = fits.made, -1
-    ended = {k: fits[k] for k in range(n_starts) if made[k] or k in fits.others}
+    ended = {k: fits.fit_at(k) for k in range(n_starts) if made[k] or k in fits.others}
     for k, fit in ended.items():
         if (fit.result is not None or not interrupted) and fit.is_better(ended.get(best)):
             best = k

@@ -8,7 +8,6 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -200,7 +199,7 @@ class InC:
     def _many(self, arrays: Arrays, places: range, slots: _Slots) -> npt.NDArray[np.void]:
         """The structure of C for these cases."""
         solved, begin, problem = self.solved, places[0], self.problem
-        fields: dict[str, Any] = slots.fields
+        fields: dict[str, float] = {**slots.fields}
         for name in Arrays._fields:
             array = getattr(arrays, name)
             fields[name] = int(problem[name][0])

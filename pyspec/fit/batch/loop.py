@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -30,9 +32,9 @@ def fit_batch(
     client: object,
     n_workers: int | None,
     workers: str = "processes",
-) -> tuple[Made[Fit], bool]:
-    """All fits in their order, and whether a signal ended them: then the status of those that did
-    not begin is "not run".
+) -> Made[Fit]:
+    """All fits in their order. Where a signal ended them, the status of those that did not begin is
+    "not run".
 
     Raises :class:`FitError` for options that no fit could have, and KeyboardInterrupt as
     :func:`fit_cases`.
@@ -50,16 +52,17 @@ def fit_batch(
             steps.update(done + k + 1, n)
         done += len(numbers)
 
-    fits = Made(batch)
+    fits, begin = Made(batch), time.perf_counter()
     try:
-        interrupted, gone = fit_cases(fits, pool, tell, each)
+        fits.interrupted, gone = fit_cases(fits, pool, tell, each)
     finally:
         steps.close()
+    fits.seconds = time.perf_counter() - begin
     if gone:
         told = f"{fits.n_done} of {n} {plural} are kept"
         warnings.warn(f"{label}: {gone}; {told}", stacklevel=stack_outside())
     fits.left = "not run", gone or "interrupted before it ended"
-    return fits, interrupted
+    return fits
 
 
 def fit_cases(
@@ -124,15 +127,15 @@ def _share(fits: Made[Fit], pool: Pool, hold: Hold, tell: Callable[[range], obje
     size = max(1, min(CHUNK, -(-n // (4 * pool.width))))
     parts = [range(k, min(k + size, n)) for k in range(0, n, size)]
     left: list[range] = []
-    calls = ((_run, (replace(batch.part(numbers), hold=hold),)) for numbers in parts)
-    for k, outcome, error in run_tasks(pool, calls, hold):
-        if error is None:
+    calls = (partial(_run, replace(batch.part(numbers), hold=hold)) for numbers in parts)
+    for k, outcome in run_tasks(pool, calls, hold):
+        if isinstance(outcome, LostError):
+            left.append(parts[k])
+        elif isinstance(outcome, Exception):
+            raise outcome
+        else:
             fits.take(parts[k][0], *outcome)
             tell(parts[k])
-        elif isinstance(error, LostError):
-            left.append(parts[k])
-        else:
-            raise error
     if left:
         warnings.warn(
             f"{batch.label}: worker processes ended early, {sum(map(len, left))} "

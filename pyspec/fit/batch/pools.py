@@ -15,13 +15,15 @@ from concurrent.futures import (
 )
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from functools import partial
 from multiprocessing import get_context
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 from pyspec._library.threads import Threads, refuse_many
 from pyspec.calls import is_whole
 from pyspec.errors import ClusterError, FitError, PyspecError, one_line, shortened
 from pyspec.executor.cluster import Agreement, agree_on_fits, need_client, of_engine, refuse_other
+from pyspec.executor.cluster.engine import Future as Sent
 from pyspec.fit.interrupts import Hold, begin_worker
 
 Found = TypeVar("Found")
@@ -44,11 +46,13 @@ class GoneError(ClusterError):
     """A cluster that is gone, with all that its workers did and had not told yet."""
 
 
-#: A function and its arguments.
-Call = tuple[Callable[..., Any], tuple[Any, ...]]
+class Task(Protocol):
+    """A call that runs elsewhere."""
 
-#: The number of a call, what it returned, and why it failed.
-Outcome = tuple[int, Any, Exception | None]
+    def done(self) -> bool: ...
+    def cancelled(self) -> bool: ...
+    def result(self) -> object: ...
+    def exception(self) -> BaseException | None: ...
 
 
 class LostError(PyspecError):
@@ -66,10 +70,10 @@ class Pool(Protocol):
     def room(self) -> int:
         """How many may be under way: those that run, and those that wait for a worker."""
 
-    def start(self, function: Callable[..., Any], *args: Any) -> Any:
-        """A future of the call."""
+    def start(self, call: partial[Found]) -> Task:
+        """Hands over the call."""
 
-    def wait(self, futures: Sequence[Any]) -> Sequence[Any]:
+    def wait(self, tasks: Sequence[Task]) -> Sequence[Task]:
         """Those that have ended, after a moment at most."""
 
     def is_lost(self, error: BaseException) -> bool:
@@ -91,13 +95,13 @@ class LocalPool:
             # The workers get nothing large when they start: one that dies then would block us.
             self._pool = ProcessPoolExecutor(n_workers, get_context("spawn"), begin_worker)
 
-    def start(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
+    def start(self, call: partial[Found]) -> Task:
         """Submits the call."""
-        return self._pool.submit(function, *args)
+        return self._pool.submit(call)
 
-    def wait(self, futures: Sequence[Any]) -> Sequence[Any]:
+    def wait(self, tasks: Sequence[Task]) -> Sequence[Task]:
         """Those that have ended."""
-        return list(wait(futures, LOOK, FIRST_COMPLETED).done)
+        return list(wait(cast(Sequence[Future[object]], tasks), LOOK, FIRST_COMPLETED).done)
 
     def is_lost(self, error: BaseException) -> bool:
         """Whether the processes are gone."""
@@ -115,10 +119,10 @@ class ClusterPool:
     Raises :class:`pyspec.errors.ClusterError` where they do not.
     """
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: object) -> None:
         self._client = need_client(client)
-        self._terms = agree_on_fits(client)
-        self._running: set[Any] = set()
+        self._terms = agree_on_fits(self._client)
+        self._running: set[Sent] = set()
         self.width = self.count()
         self.room = AHEAD * self.width
 
@@ -126,15 +130,15 @@ class ClusterPool:
         """The threads of the workers that are there, one at least."""
         return max(1, int(sum(self._client.nthreads().values())))
 
-    def start(self, function: Callable[..., Any], *args: Any) -> Any:
+    def start(self, call: partial[Found]) -> Task:
         """Submits the call."""
-        return self.sent(self._client.submit, as_agreed, self._terms, function, *args, pure=False)
+        return self.sent(self._client.submit, as_agreed, self._terms, call, pure=False)
 
     def is_lost(self, error: BaseException) -> bool:
         """Whether a task was lost several times, or the cluster is gone."""
         return of_engine(error)
 
-    def sent(self, send: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    def sent(self, send: Callable[..., Sent], *args: object, **options: object) -> Sent:
         """The future that `send` gives; it carries its data, so that a worker that dies takes none
         along."""
         if self._client.status != "running":
@@ -146,10 +150,10 @@ class ClusterPool:
         self._running.add(future)
         return future
 
-    def wait(self, futures: Sequence[Any]) -> Sequence[Any]:
+    def wait(self, tasks: Sequence[Task]) -> Sequence[Task]:
         """Those that have ended, after a moment at most. To ask the engine to wait costs more than
         to look now and then: each worker has a task that waits."""
-        done = [future for future in futures if future.done()]
+        done = [task for task in tasks if task.done()]
         if not done:
             time.sleep(PAUSE)
         self._running.difference_update(done)
@@ -162,7 +166,7 @@ class ClusterPool:
 
 
 def make_pool(
-    label: str, client: Any, n_workers: int | None, workers: str = "processes"
+    label: str, client: object, n_workers: int | None, workers: str = "processes"
 ) -> Pool | None:
     """Where the parts run; None: here, one after the other.
 
@@ -174,7 +178,7 @@ def make_pool(
     return None if n_workers in (None, 1) else LocalPool(int(n_workers or 1), workers)
 
 
-def check_workers(label: str, client: Any, n_workers: int | None) -> None:
+def check_workers(label: str, client: object, n_workers: int | None) -> None:
     """Raises :class:`FitError` as of :func:`make_pool`."""
     if n_workers is not None:
         if not is_whole(n_workers, 1):
@@ -186,7 +190,7 @@ def check_workers(label: str, client: Any, n_workers: int | None) -> None:
             raise FitError(f"{label}: a client has its workers; leave n_workers out")
 
 
-def refuse_shared(label: str, client: Any, n_workers: int | None) -> None:
+def refuse_shared(label: str, client: object, n_workers: int | None) -> None:
     """Raises :class:`FitError` where work that one process does is to be shared."""
     if client is not None or n_workers is not None:
         raise FitError(
@@ -194,23 +198,25 @@ def refuse_shared(label: str, client: Any, n_workers: int | None) -> None:
         )
 
 
-def as_agreed(terms: Agreement, function: Callable[..., Found], *args: Any) -> Found:
+def as_agreed(terms: Agreement, function: Callable[..., Found], *args: object) -> Found:
     """Runs a function on a worker of a cluster, if that has the library and build of `terms`."""
     refuse_other(terms)
     return function(*args)
 
 
-def run_tasks(pool: Pool, calls: Iterable[Call], hold: Hold, n_tries: int = 1) -> Iterator[Outcome]:
-    """Runs calls by the workers of a pool; each begins when there is room for it. Yields its
-    number, what it returned, and None. A call that failed `n_tries` times has the reason instead,
+def run_tasks(
+    pool: Pool, calls: Iterable[partial[Found]], hold: Hold, n_tries: int = 1
+) -> Iterator[tuple[int, Found | Exception]]:
+    """Runs calls by the workers of a pool; each begins when there is room for it. Yields its number
+    and what it returned. A call that failed `n_tries` times has the reason instead,
     :class:`LostError` if its worker was lost.
 
     Raises :class:`GoneError` if a cluster is gone, and KeyboardInterrupt at a signal. Calls that
     had ended by then are handed over first.
     """
     new = ((k, call, 1) for k, call in enumerate(calls))
-    again: list[tuple[int, Call, int]] = []
-    pending: dict[Any, tuple[int, Call, int]] = {}
+    again: list[tuple[int, partial[Found], int]] = []
+    pending: dict[Task, tuple[int, partial[Found], int]] = {}
     refused = ""  # why no more processes or threads start: none is asked for after the first
     try:
         while True:
@@ -221,44 +227,44 @@ def run_tasks(pool: Pool, calls: Iterable[Call], hold: Hold, n_tries: int = 1) -
                 hold.check()
                 if not refused:
                     try:
-                        pending[pool.start(task[1][0], *task[1][1])] = task
+                        pending[pool.start(task[1])] = task
                         continue
                     except PyspecError:
                         raise
                     except (OSError, RuntimeError) as error:
                         refused = one_line(error)
-                yield task[0], None, LostError(refused)
+                yield task[0], LostError(refused)
             if not pending:
                 return
             hold.check()
-            for future in pool.wait(list(pending)):
-                k, call, n = pending.pop(future)
-                why, returned = _outcome(future)
-                if why is None:
-                    yield k, returned, None
-                elif not isinstance(why, Exception):
-                    raise why
+            for ended in pool.wait(list(pending)):
+                k, call, n = pending.pop(ended)
+                outcome = _outcome(ended)
+                if not isinstance(outcome, BaseException):
+                    yield k, cast(Found, outcome)
+                elif not isinstance(outcome, Exception):
+                    raise outcome
                 elif n < n_tries:
                     again.append((k, call, n + 1))
                 else:
-                    yield k, None, LostError(one_line(why)) if pool.is_lost(why) else why
+                    yield k, LostError(one_line(outcome)) if pool.is_lost(outcome) else outcome
     except KeyboardInterrupt:
         pool.close()
-        for future, (k, _, _) in pending.items():
-            if future.done() and not future.cancelled() and future.exception() is None:
-                yield k, future.result(), None
+        for ended, (k, _, _) in pending.items():
+            if ended.done() and not ended.cancelled() and ended.exception() is None:
+                yield k, cast(Found, ended.result())
         raise
     finally:
         pool.close()
 
 
-def _outcome(future: Any) -> tuple[BaseException | None, Any]:
-    """What a call that has ended raised, or else returned.
+def _outcome(task: Task) -> object:
+    """What a call that has ended returned, or the exception that it raised.
 
     Raises :class:`GoneError` where that was lost with its cluster, which cancels all calls.
     """
     try:
-        error = future.exception()
-        return error, None if error is not None else future.result()
+        error = task.exception()
+        return task.result() if error is None else error
     except (CancelledError, asyncio.CancelledError, OSError, TimeoutError) as error:
         raise GoneError(f"the cluster is gone ({one_line(error)})") from error  # type: ignore[arg-type]

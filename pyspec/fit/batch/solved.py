@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +15,8 @@ from pyspec.plan.following import Following
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+#: Name → (k,) values; a number where it is the same for all.
+ByName = dict[str, float | Array]
 
 _RUNNING, _CONVERGED, _DEGENERATE = (
     CONSTANTS[f"END_{n}"] for n in ("RUNNING", "CONVERGED", "DEGENERATE")
@@ -131,25 +132,25 @@ class Solved:
             return np.asarray(self.fitted["chisqr"][made] / self.n_free[made])
         return np.asarray(self.fitted[field][made], np.float64)
 
-    def columns(self, field: str, places: Ints, followers: Following) -> dict[str, Any]:
+    def columns(self, field: str, places: Ints, followers: Following) -> ByName:
         """Name → (k,) "values", "stderr" or "start" of some of them. Errors are NaN where there is
         none."""
         if field == "stderr":
             return self._errors(places, followers)
         free = self.theta if field == "values" else self.start
-        by_name: dict[str, Any] = dict(zip(self.names, free[places].T, strict=True))
+        by_name: ByName = dict(zip(self.names, free[places].T, strict=True))
         by_name |= zip(self.fixed_names, self.fixed[places].T, strict=True)
         if field == "values":
             with np.errstate(all="ignore"):
                 by_name |= followers.columns(by_name)
         return by_name
 
-    def _errors(self, places: Ints, followers: Following) -> dict[str, Any]:
+    def _errors(self, places: Ints, followers: Following) -> ByName:
         """Standard errors; of followers as of :meth:`Ending.followed`."""
         covariance = self.covariance(places)
         with np.errstate(invalid="ignore"):
             errors = np.sqrt(np.einsum("kjj->kj", covariance))
-        errors_by_name: dict[str, Any] = dict(zip(self.names, errors.T, strict=True))
+        errors_by_name: ByName = dict(zip(self.names, errors.T, strict=True))
         if not followers.names:
             return errors_by_name
         gradients = followers.gradients(self.columns("values", places, followers))

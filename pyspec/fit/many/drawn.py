@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,9 +47,11 @@ class Drawn:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, slice):
-            return replace(self, numbers=self.numbers[key])
+    def part(self, own: slice) -> Drawn:
+        """As of :meth:`pyspec.fit.batch.cases.Measured.part`."""
+        return replace(self, numbers=self.numbers[own])
+
+    def __getitem__(self, key: int, /) -> Measurement:
         data = np.empty(self._shape)
         self._draw(key, data)
         return replace(self.measurement, data=data)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +54,7 @@ def fit_many(
     max_seconds: float | None = None,
     n_starts: int = 1,
     seed: int = 0,
-    client: Any = None,
+    client: object = None,
     n_workers: int | None = None,
     **options: Unpack[MethodOptions],
 ) -> ManyFits:
@@ -124,7 +123,7 @@ def bootstrap(
     kind: str = "noise",
     seed: int = 0,
     progress: bool | Callable[[int, int], object] | None = None,
-    client: Any = None,
+    client: object = None,
     n_workers: int | None = None,
 ) -> ManyFits:
     """Fits simulated repetitions of the measurement, to see how far the parameters scatter.
@@ -237,8 +236,8 @@ def _as_noise(residuals: Array, n_free: int) -> Array:
 
 def _run(
     batch: Batch[OneFit],
-    progress: Any,
-    client: Any,
+    progress: bool | Callable[[int, int], object] | None,
+    client: object,
     n_workers: int | None,
 ) -> ManyFits:
     """All fits, in their order."""
@@ -250,7 +249,5 @@ def _run(
         )
     if batch.backend != "compiled" or not batch.compiled.layouts:  # which has never run
         make_executor(batch.model, None, batch.backend)  # what is wrong with it is so in each fit
-    begin = time.perf_counter()
     with Hold() as hold:
-        fits, interrupted = fit_batch(batch, progress, client, n_workers)
-        return hold.mark(ManyFits(fits, batch, time.perf_counter() - begin, interrupted))
+        return hold.mark(ManyFits(fit_batch(batch, progress, client, n_workers)))

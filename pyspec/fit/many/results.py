@@ -12,12 +12,11 @@ import numpy.typing as npt
 
 from pyspec.calls import row_of
 from pyspec.errors import FitError
-from pyspec.fit.batch.batch import Batch, Made
+from pyspec.fit.batch.batch import Made
 from pyspec.fit.batch.fits import Fits, Status
 from pyspec.fit.bounds import at_bound
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.results.table import columns_of, format_value, need_pandas, text_table
-from pyspec.model.build.free import single_valued
 from pyspec.model.show import html_table
 
 Array = npt.NDArray[np.float64]
@@ -48,7 +47,9 @@ class OneFit(Status):
     plural, fit_type = "fits", "many"
 
     @classmethod
-    def of(cls, index: int, row: int, status: str, message: str, result: Any) -> OneFit:
+    def of(
+        cls, index: int, row: int, status: str, message: str, result: FitResult | None
+    ) -> OneFit:
         if result is None:
             return cls(index, status, message, {}, {})
         facts = dict(result.values), dict(result.stderr), result.chisqr, result.redchi, result.nfev
@@ -68,18 +69,6 @@ class ManyFits(Fits[OneFit]):
     """
 
     fits: Made[OneFit]
-
-    def __init__(
-        self, fits: Made[OneFit], batch: Batch[OneFit], seconds: float, interrupted: bool
-    ) -> None:
-        self.fits = fits
-        self._batch = batch
-        parameters = single_valued(batch.model.parameters)
-        self.names, self.free_names = tuple(parameters), batch.model.opt_param_names
-        self._followers = [name for name, par in parameters.items() if par.formula is not None]
-        self.model_name: str = batch.model.name
-        self.backend: str = batch.backend
-        self.seconds, self.interrupted = seconds, interrupted
 
     def result(self, index: int) -> FitResult:
         """The FitResult of one fit. A fit that C did not make is repeated for it.
@@ -142,13 +131,15 @@ class ManyFits(Fits[OneFit]):
         there are none."""
         if np.count_nonzero(self.success) < 2:
             return [], ""
+        parameters = self._model.parameters
+        followers = [name for name in self.names if parameters[name].formula is not None]
         rows = [["parameter", "median", "spread", "68 % low", "68 % high"]]
         still = []
         with np.errstate(invalid="ignore"):  # followers may be infinite
-            for name in (*self.free_names, *self._followers):
+            for name in (*self.free_names, *followers):
                 spread, ends = self.spread(name), self.interval(name)
                 if np.ptp(self.of_converged(name)) == 0.0:
-                    if name in self._followers:
+                    if name in followers:
                         continue  # of fixed parameters alone
                     still.append(name)
                 middle = format_value(float(np.median(self.of_converged(name))), spread)
@@ -171,7 +162,7 @@ class ManyFits(Fits[OneFit]):
     def _at_bounds(self) -> dict[str, int]:
         """In how many of the fits that converged a free parameter lies at a bound, where it has no
         standard error."""
-        parameters, good, errors = self._batch.model.parameters, self.success, self.stderr
+        parameters, good, errors = self._model.parameters, self.success, self.stderr
         counts = {}
         for name in self.free_names:
             par = parameters[name]
@@ -179,6 +170,3 @@ class ManyFits(Fits[OneFit]):
             limits = par.min, par.max, par.value
             counts[name] = sum(bool(at_bound(value, *limits)) for value in values.tolist())
         return counts
-
-    def __repr__(self) -> str:
-        return f"<ManyFits: {self._head()}>"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -125,15 +124,9 @@ def fit_slices(
     batch = each_from_starts(batch, n_starts, start_seeds)
     batch.compiled = compiled
     data_checksum = checksum_of(series)
-    begin = time.perf_counter()
     with Hold() as hold:
-        fits, interrupted = fit_batch(batch, progress, client, n_workers, workers)
-        seconds = time.perf_counter() - begin
-        return hold.mark(
-            SliceResults(
-                fits, model, series, axis, first.backend, seconds, interrupted, data_checksum
-            )
-        )
+        fits = fit_batch(batch, progress, client, n_workers, workers)
+        return hold.mark(SliceResults(fits, series, axis, data_checksum))
 
 
 def _start_seeds(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -36,7 +35,6 @@ from pyspec.fit.results.table import (
 )
 from pyspec.fit.single import fit_trace
 from pyspec.model import Measurement, Model
-from pyspec.model.build.check import free_names
 from pyspec.model.data.windows import slice_of
 from pyspec.model.plugins import handed
 from pyspec.model.show import html_table
@@ -66,7 +64,9 @@ class SliceFit(Status):
     plural, fit_type = "slices", "slice"
 
     @classmethod
-    def of(cls, index: int, row: int, status: str, message: str, result: Any) -> SliceFit:
+    def of(
+        cls, index: int, row: int, status: str, message: str, result: FitResult | None
+    ) -> SliceFit:
         return cls(index, row, status, message, result)
 
     @property
@@ -102,26 +102,14 @@ class SliceResults(Fits[SliceFit], Told, Measured):
     def __init__(
         self,
         fits: Table[SliceFit],
-        model: Model,
         series: Measurement | Callable[[Any], Measurement],
         time: Array,
-        backend: str,
-        seconds: float,
-        interrupted: bool,
         data_checksum: int = 0,
     ) -> None:
-        self.fits = fits
-        self._model = model
-        parameters = model.parameters
-        self.names, self.free_names = tuple(parameters), free_names(parameters)
-        self._series = series
-        self.time = time
-        self.backend = backend
-        self.seconds = seconds
-        self.interrupted = interrupted
+        super().__init__(fits)
+        self._series, self.time = series, time
         #: Of the data when the fits began.
         self.data_checksum = data_checksum
-        self.model_name = model.name
         self.file_name = ""
         #: Where the start values come from; "" where not known.
         self.started_from = ""
@@ -156,7 +144,7 @@ class SliceResults(Fits[SliceFit], Told, Measured):
     @property
     def rows(self) -> npt.NDArray[np.int64]:
         """(n,) rows of the data."""
-        return np.arange(*(self.series.rows or (0, len(self.fits))), dtype=np.int64)
+        return np.arange(*(self.series.rows or (0, len(self))), dtype=np.int64)
 
     @property
     def start(self) -> dict[str, Array]:
@@ -172,14 +160,14 @@ class SliceResults(Fits[SliceFit], Told, Measured):
     def findings(self) -> tuple[Counted, ...]:
         """The findings of all slices, each kind once, with the number of slices that have it;
         ``slices[3].result.findings`` are those of one."""
-        pairs = [(self.time[fit.index], fit.result) for fit in self.fits]
+        pairs = [(self.time[fit.index], fit.result) for fit in self]
         by_slice = [(t, result.findings) for t, result in pairs if result is not None]
         return gathered(by_slice, len(self))
 
     @property
     def level(self) -> int:
         """How far findings were looked for, as of :attr:`FitResult.level`."""
-        return min((fit.result.level for fit in self.fits if fit.result is not None), default=0)
+        return min((fit.result.level for fit in self if fit.result is not None), default=0)
 
     def diagnose(self, deep: bool = False) -> SliceResults:
         """A copy with what the residual of each slice says, as of :meth:`FitResult.diagnose`."""
@@ -192,9 +180,7 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         def other(fit: SliceFit) -> SliceFit:
             return fit if fit.result is None else replace(fit, result=change(fit.result))
 
-        copied = copy.copy(self)
-        copied.fits = self.fits.changed(other)
-        return copied
+        return self._changed(other)
 
     @property
     def energy(self) -> Array:
@@ -368,9 +354,6 @@ class SliceResults(Fits[SliceFit], Told, Measured):
     def __str__(self) -> str:
         table = text_table(self._cells(), ">" * (len(self.free_names) + 2) + "<")
         return "\n".join([self._head(), *self.finding_lines(), table])
-
-    def __repr__(self) -> str:
-        return f"<SliceResults: {self._head()}>"
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>{escape(text)}</p>" for text in self.finding_lines())

@@ -116,8 +116,8 @@ def _result(
 
 def _slices_of(kept: Recorded) -> SliceResults:
     record = kept.record
-    fits, model = RecordedSlices(kept), kept.model
-    n = len(fits)
+    fits = RecordedSlices(kept)
+    n = fits.n
     texts = (*TEXTS, "findings", "at_bound", "without_effect", "intervals")
     if any(len(record[name]) != n for name in texts) or any(
         np.shape(record[name]) != (n,) for name in (*NUMBERS, "rows")
@@ -127,12 +127,8 @@ def _slices_of(kept: Recorded) -> SliceResults:
     series = kept.measurement if by_data else kept.measured
     slices = SliceResults(
         fits,
-        model,
         series,
         np.asarray(kept.axes["time"], np.float64),
-        str(kept.settings["backend"]),
-        float(record["seconds"]),
-        bool(record["interrupted"]),
         checksum_of(kept.measurement) if by_data else 0,
     )
     slices.file_name, slices.started_from = str(record["file_name"]), str(record["started_from"])
@@ -144,7 +140,8 @@ class RecordedSlices(Table[SliceFit]):
 
     def __init__(self, kept: Recorded) -> None:
         record = kept.record
-        super().__init__(len(record["status"]))
+        super().__init__(len(record["status"]), kept.model, str(kept.settings["backend"]))
+        self.seconds, self.interrupted = float(record["seconds"]), bool(record["interrupted"])
         self._whole = kept
         self._table = table_of(record["parameters"])
         names = self._table["name"]
@@ -163,7 +160,7 @@ class RecordedSlices(Table[SliceFit]):
         own = self._columns[field]
         return np.array([own[name] for name in names])
 
-    def _fit_at(self, k: int) -> SliceFit:
+    def fit_at(self, k: int) -> SliceFit:
         record, whole = self._whole.record, self._whole
         status, message = str(record["status"][k]), str(record["message"][k])
         row = int(record["rows"][k])

@@ -6,6 +6,7 @@ import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -273,11 +274,11 @@ def _begin(
     written = [entry for entry in blocks if checksums[entry[0]] is not None]
 
     near = pool if isinstance(pool, Cluster) else Here()
-    looks = ((inputs_checksum, (map_data.part(place),)) for _, place in written)
-    for k, checksum, error in run_tasks(near, looks, hold, n_tries=TRIES):
+    looks = (partial(inputs_checksum, map_data.part(place)) for _, place in written)
+    for k, checksum in run_tasks(near, looks, hold, n_tries=TRIES):
         number, place = written[k]
-        if error is not None:
-            raise _unreadable(map_data, [(number, place)], error, store) from error
+        if isinstance(checksum, Exception):
+            raise _unreadable(map_data, [(number, place)], checksum, store) from checksum
         if checksum != checksums[number]:
             raise DataError(
                 f"{store.path} holds a map of other data: those at {map_data.named(place)} were "
@@ -300,15 +301,15 @@ def _fit(
     if done:
         steps.update(done, map_data.n_spectra)
 
-    fits = ((fit_block, (job, *block, map_data.part(block[1]))) for block in left)
-    for k, _, error in run_tasks(pool, fits, hold, n_tries=TRIES):
+    fits = (partial(fit_block, job, *block, map_data.part(block[1])) for block in left)
+    for k, error in run_tasks(pool, fits, hold, n_tries=TRIES):
         if isinstance(error, LostError) and isinstance(pool, LocalPool):
             raise FitError(
                 "a worker process ended early; all blocks that were written stay, and the same "
                 "call goes on; a script that starts workers must do so under 'if __name__ == "
                 '"__main__":\''
             ) from error
-        if error is not None:
+        if isinstance(error, Exception):
             failed.append((left[k], error))
             continue
         done += _spectra(left[k][1])

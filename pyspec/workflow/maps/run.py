@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Protocol, TypeVar
 
 from pyspec.errors import DataError, one_line
-from pyspec.executor.cluster.engine import Future as Sent
-from pyspec.fit.batch.pools import AHEAD, ClusterPool, LocalPool, Pool, as_agreed
+from pyspec.fit.batch.pools import AHEAD, ClusterPool, LocalPool, Pool, Task, as_agreed
 from pyspec.io.optional import need
 
-Ended = TypeVar("Ended")
+Found = TypeVar("Found")
 
 
-class Task(Protocol):
+class Delayed(Protocol):
     """A call that dask makes later."""
 
     def compute(self, *, scheduler: str) -> object: ...
@@ -26,18 +26,18 @@ class Here:
 
     width = room = 1
 
-    def start(self, function: Callable[..., object], *args: object) -> Future[object]:
+    def start(self, call: partial[Found]) -> Task:
         """Runs the task."""
         future: Future[object] = Future()
         try:
-            future.set_result(_delayed(function, args).compute(scheduler="synchronous"))
+            future.set_result(_delayed(call).compute(scheduler="synchronous"))
         except Exception as error:
             future.set_exception(error)
         return future
 
-    def wait(self, futures: Sequence[Ended]) -> Sequence[Ended]:
+    def wait(self, tasks: Sequence[Task]) -> Sequence[Task]:
         """All."""
-        return futures
+        return tasks
 
     def is_lost(self, error: BaseException) -> bool:
         """No worker can be."""
@@ -54,16 +54,16 @@ class Processes(LocalPool):
         self._pickle = need("cloudpickle", "a map with workers", "zarr")
         super().__init__(n_workers)
 
-    def start(self, function: Callable[..., object], *args: object) -> Future[object]:
+    def start(self, call: partial[Found]) -> Task:
         """Sends the task, the data with it or their address."""
         try:
-            sent = self._pickle.dumps(_delayed(function, args))
+            sent = self._pickle.dumps(_delayed(call))
         except Exception as error:
             raise DataError(
                 f"the data, or the model, cannot be sent to a worker process: {one_line(error)}; "
                 "give the path of the data, or n_workers=1"
             ) from error
-        return super().start(_compute, sent)
+        return super().start(partial(_compute, sent))
 
 
 class Cluster(ClusterPool):
@@ -74,18 +74,17 @@ class Cluster(ClusterPool):
         super().__init__(client)
         self._counted = time.monotonic()
 
-    def wait(self, futures: Sequence[Ended]) -> Sequence[Ended]:
+    def wait(self, tasks: Sequence[Task]) -> Sequence[Task]:
         """Those that have ended."""
         if time.monotonic() > self._counted + 1.0:
             self.width, self._counted = self.count(), time.monotonic()
             self.room = AHEAD * self.width
-        return super().wait(futures)
+        return super().wait(tasks)
 
-    def start(self, function: Callable[..., object], *args: object) -> Sent:
+    def start(self, call: partial[Found]) -> Task:
         """Sends the task, data in memory with it: a worker that dies takes none along."""
-        agreed = _delayed(as_agreed, (self._terms, function, *args))
-        future: Sent = self.sent(self._client.compute, agreed)
-        return future
+        agreed = partial(as_agreed, self._terms, call.func, *call.args)
+        return self.sent(self._client.compute, _delayed(agreed))
 
 
 def map_pool(client: object, n_workers: int | None) -> Pool:
@@ -95,9 +94,9 @@ def map_pool(client: object, n_workers: int | None) -> Pool:
     return Here() if n_workers in (None, 1) else Processes(int(n_workers))
 
 
-def _delayed(function: Callable[..., object], args: Sequence[object]) -> Task:
+def _delayed(call: partial[Found]) -> Delayed:
     """The call as dask takes it."""
-    task: Task = need("dask", "a map", "zarr").delayed(function, pure=False)(*args)
+    task: Delayed = need("dask", "a map", "zarr").delayed(call.func, pure=False)(*call.args)
     return task
 
 

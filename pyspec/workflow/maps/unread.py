@@ -18,6 +18,7 @@ EACH = 4
 class Lazy(Protocol):
     """An array of dask."""
 
+    def __array__(self, dtype: npt.DTypeLike | None = None) -> Data: ...
     def compute(self, *, scheduler: str, optimize_graph: bool) -> Data: ...
 
 

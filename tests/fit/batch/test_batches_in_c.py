@@ -242,13 +242,12 @@ def test_results_are_made_when_they_are_asked_for() -> None:
     model = model_of("a doublet")
     series = series_of(model)
     slices = fit_slices(model, series)
-    fits = slices.fits
     assert len(slices.status) == len(slices.message) == len(slices.rows) == N
     assert columns(slices)
     assert np.isfinite(slices.fit).all()
-    assert not fits._objects
+    assert not slices._objects
     assert slices[2].result is slices[2].result
-    assert list(fits._objects) == [2]
+    assert list(slices._objects) == [2]
     again: SliceResults = pickle.loads(pickle.dumps(slices))
     assert columns(again) == columns(slices)
     assert again.to_dict() == slices.to_dict()

@@ -139,8 +139,8 @@ def test_fits_of_workers_that_are_lost_are_made_here(monkeypatch: pytest.MonkeyP
     fits, starts = fit_many(model, [measured] * 5), fit_model(model, measured, n_starts=5)
 
     def lose(pool: Any, calls: Any, *_: Any) -> Any:
-        for k, (function, args) in enumerate(calls):
-            yield (k, None, LostError("no")) if k == 1 else (k, function(*args), None)
+        for k, call in enumerate(calls):
+            yield k, LostError("no") if k == 1 else call()
 
     monkeypatch.setattr("pyspec.fit.batch.loop.run_tasks", lose)
     with pytest.warns(UserWarning, match="worker processes ended early, 1 fits are fitted here"):
