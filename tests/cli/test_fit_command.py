@@ -100,7 +100,7 @@ ALONE = ("baseline: [-10, -1]", "# baseline: [-10, -1]")
         (
             (("type: 2d", "spectrum: 3.0"), ("dynamics:", "# dynamics:"), ("  - {p", "#  - {p")),
             [],
-            ["baseline", "spectrum"],
+            ["spectrum"],
         ),
         ((("type: 2d", "spectrum: [1.0, 5.0]"), ALONE), ["--linear", "eliminate"], ["spectrum"]),
         ((("type: 2d", "stages: 1\n  options: {linear: eliminate}"), ALONE), [], ["2d"]),
