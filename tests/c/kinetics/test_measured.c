@@ -316,7 +316,7 @@ TEST(test_extremes)
 TEST(test_side_by_side)
 {
     double times[TIMES];
-    times_from(-0.5, 0.15, times);
+    times_from(-0.5, 0.17, times); /* some lie on different pieces in neighbouring rows */
     for (int64_t k = 0; k < N_CASES; k++) {
         const program p = case_of(k);
         check_lanes(&p, k < LAW_STATE ? ~0u : 1u << 0 | 1u << 5, times);
@@ -342,11 +342,11 @@ TEST(test_random_programs)
         for (int64_t edits = below(&r, 4); edits > 0; edits--) {
             const int64_t at = below(&r, p.words[0] < WORDS && p.words[0] > 0 ? p.words[0] : WORDS);
             const double number = chance(&r, 50) ? hostile_double(&r) : 0.01 * (double)below(&r, 200) - 1.0;
-            p.words[at] = at >= MEASURED_HEAD && at < LENGTH ? bits_of(number) : below(&r, 20) - 2;
+            p.words[at] = at >= MEASURED_HEAD && at < LENGTH ? bits_of(number) : below(&r, 10) - 1;
         }
         accepted += runs_hostile(&r, p, times);
     }
-    CHECK(accepted > 800);
+    CHECK(accepted > 400);
 }
 
 UNIT_MAIN

@@ -142,13 +142,13 @@ TEST(test_hostile_numbers)
     double times[TIMES];
     int n_ran = 0;
     times_from(-3.0, 1.1, times);
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < 800; round++) {
         program p = pairs(below(&r, 3), below(&r, 2));
         for (int64_t change = below(&r, 4); change > 0; change--)
             p.words[SCHEME_HEAD + below(&r, 18)] = below(&r, 40) - 1;
         n_ran += runs_hostile(&r, p, times);
     }
-    CHECK(n_ran > 50);
+    CHECK(n_ran > 200);
 }
 
 UNIT_MAIN

@@ -236,7 +236,9 @@ static inline int runs_hostile(rng *r, program p, const double *times)
     static double slopes[MAX_PARAMS][TIMES];
     double value[TIMES];
     for (int k = 0; k < MAX_PARAMS; k++)
-        p.params[k] = chance(r, 20) ? hostile_double(r) : 0.01 * (double)below(r, 300);
+        p.params[k] = chance(r, 80)   ? 0.01 * (double)below(r, 300)
+                      : chance(r, 50) ? hostile_double(r)
+                                      : pow(10.0, (double)below(r, 40) - 20.0);
     return run_program(&p, WORDS, times, value, chance(r, 50) ? slopes : NULL) == STATUS_OK;
 }
 
