@@ -148,6 +148,7 @@ def test_in_python() -> None:
             "{time: [0, 1], response: [-1, 0.5]}",
             "the area of the response is -0.25; it must be abov",
         ),
+        ("{time: [0, 1], response: [0, 0]}", "area of the response is 0; it must be above 0"),
         ("{time: [0, 1e-310, 1], response: [0, 1, 0]}", "too close to each other"),
         ("{time: [-1e308, 1e308], response: [1e308, 1e308]}", "the samples are too large"),
         ("{file: nowhere.csv}", r"<text>:4: measuredIRF: nowhere\.csv: cannot read the table"),
