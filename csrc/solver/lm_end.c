@@ -114,8 +114,8 @@ static void factorize(const double *gram, const columns *c)
         const int64_t row = c->place[j];
         for (int64_t k = j; k < order; k++) {
             const int64_t column = c->place[k];
-            own[k] = at(gram, order, row < column ? row : column, row < column ? column : row) / c->length[column] /
-                     c->length[row];
+            own[k] = at(gram, order, row < column ? row : column, row < column ? column : row) /
+                     (c->length[column] * c->length[row]);
         }
         for (int64_t i = 0; i < j; i++) {
             const double *above = c->u + i * order, factor = above[j];
@@ -123,8 +123,9 @@ static void factorize(const double *gram, const columns *c)
                 own[k] -= factor * above[k];
         }
         own[j] = sqrt(own[j]);
+        const double inverse = 1.0 / own[j];
         for (int64_t k = j + 1; k < order; k++)
-            own[k] /= own[j];
+            own[k] *= inverse;
     }
 }
 
@@ -184,6 +185,30 @@ static void write_factor(const double *triangle, int is_factor, const columns *c
         is_factor ? at(triangle, order, n, n) : sqrt(rest > 0.0 ? rest : 0.0);
 }
 
+/* The root of a matrix in the order of its columns. Returns whether all pivots of the scaled matrix are good. */
+static int find_plain_root(const double *triangle, int64_t order, const double *length, double *factor)
+{
+    for (int64_t j = 0; j < order; j++) {
+        double *own = factor + triangle_at(order, j, 0);
+        for (int64_t k = j; k < order; k++)
+            own[k] = at(triangle, order, j, k) / (length[j] * length[k]);
+        for (int64_t i = 0; i < j; i++) {
+            const double *above = factor + triangle_at(order, i, 0), share = above[j];
+            for (int64_t k = j; k < order; k++)
+                own[k] -= share * above[k];
+        }
+        if (!(own[j] * CONDITION_LIMIT > 1.0))
+            return 0;
+        const double inverse = 1.0 / sqrt(own[j]);
+        for (int64_t k = j; k < order; k++)
+            own[k] *= inverse;
+    }
+    for (int64_t j = 0; j < order; j++)
+        for (int64_t k = j; k < order; k++)
+            factor[triangle_at(order, j, k)] *= length[k];
+    return 1;
+}
+
 void pyspec_root(const double *triangle, int64_t order, int is_factor, double *factor, double *work)
 {
     double *rest = work, *rows = work + order * order, *length = rows + order * order;
@@ -195,6 +220,8 @@ void pyspec_root(const double *triangle, int64_t order, int is_factor, double *f
         const double square = at(triangle, order, k, k);
         length[k] = square > 0.0 ? sqrt(square) : 1.0;
     }
+    if (find_plain_root(triangle, order, length, factor))
+        return;
     for (int64_t j = 0; j < order; j++)
         for (int64_t k = j; k < order; k++)
             rest[j * order + k] = rest[k * order + j] =

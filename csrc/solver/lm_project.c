@@ -7,6 +7,9 @@
 /* A combination of columns of b, of length 1 each, that is shorter than this beside the longest has no effect. */
 static const double UNDETERMINED = 1e-12;
 
+/* Columns whose singular values are nearer than this need no more than to be made orthogonal one by one. */
+static const double CLEAR = 1e-2;
+
 /* b rests if another step would lower chi^2 by less than REST, in units of the variance of a point, or change less
  * than SHARE of the model, in squares. The reduced chi^2 is that after the step. Its slopes are those before it. A
  * second step repairs the rounding of a step from afar. The weights of counts depend on b: the prediction of a step
@@ -29,12 +32,11 @@ void pyspec_load_columns(reduction *r)
             r->columns[k * m + i] = i <= k ? at(r->factor, m, i, k) : 0.0;
 }
 
-/* Combinations of the columns of b that no bound holds, orthogonal, and how long they are. Returns how many there are;
- * a combination without effect is none. */
-static int64_t find_basis(reduction *r)
+/* The columns of b that no bound holds, of length 1 each. */
+static void load_basis(reduction *r)
 {
     const int64_t m = r->whole->n + 1, *linear = linear_of(r);
-    int64_t n_basis = 0, *of = (int64_t *)(void *)r->of;
+    int64_t *of = (int64_t *)(void *)r->of;
     r->n_free = 0;
     for (int64_t j = 0; j < r->n_linear; j++) {
         if (r->held[j] != 0.0)
@@ -43,7 +45,41 @@ static int64_t find_basis(reduction *r)
             r->basis[r->n_free * m + i] = r->columns[linear[j] * m + i] / r->size[j];
         of[r->n_free++] = j;
     }
-    pyspec_singular(r->basis, m, r->n_free, r->mix, r->value);
+}
+
+/* Takes off each of these columns what lies along those before it. Returns what the smallest singular value is at
+ * least, beside the largest: the length of the inverse of their triangle says so. */
+static double make_orthogonal(const reduction *r)
+{
+    const int64_t m = r->whole->n + 1, n = r->n_free;
+    double squares = 0.0;
+    fill(r->mix, 0.0, n * n);
+    for (int64_t p = 0; p < n; p++) {
+        double *own = r->basis + p * m, *mix = r->mix + p * n;
+        mix[p] = 1.0;
+        for (int64_t q = 0; q < p; q++) {
+            const double part = dot(r->basis + q * m, own, m) / (r->value[q] * r->value[q]);
+            add(own, -part, r->basis + q * m, m);
+            add(mix, -part, r->mix + q * n, n);
+        }
+        r->value[p] = sqrt(dot(own, own, m));
+        squares += dot(mix, mix, n) / (r->value[p] * r->value[p]);
+    }
+    return 1.0 / sqrt((double)n * squares);
+}
+
+/* Combinations of the columns of b that no bound holds, orthogonal, and how long they are. Returns how many there are;
+ * a combination without effect is none. `weakest`: the smallest singular value beside the largest, or less. */
+static int64_t find_basis(reduction *r, double *weakest)
+{
+    load_basis(r);
+    *weakest = r->n_free ? make_orthogonal(r) : 1.0;
+    if (*weakest > CLEAR)
+        return r->n_free;
+    load_basis(r);
+    pyspec_singular(r->basis, r->whole->n + 1, r->n_free, r->mix, r->value);
+    *weakest = r->value[r->n_free - 1] / r->value[0];
+    int64_t n_basis = 0;
     while (n_basis < r->n_free && r->value[n_basis] > UNDETERMINED * r->value[0])
         n_basis++;
     return n_basis;
@@ -127,9 +163,9 @@ double pyspec_solve_linear(reduction *r)
     }
     for (int64_t turn = 0; turn < MOST_CHANGES * (n + 1); turn++) {
         double share, *change = r->part;
-        r->n_basis = find_basis(r);
-        if (turn == 0 && r->n_free)
-            weakest = r->value[r->n_free - 1] / r->value[0];
+        double its;
+        r->n_basis = find_basis(r, &its);
+        weakest = turn == 0 ? its : weakest;
         find_change(r, right, change);
         const int64_t leaving = first_to_leave(r, change, &share);
         for (int64_t p = 0; p < r->n_free; p++)

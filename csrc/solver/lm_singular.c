@@ -35,33 +35,39 @@ static double length_of(const double *column, int64_t n)
     return sqrt(sum);
 }
 
+/* Makes two columns orthogonal. Returns whether they were far from that. */
+static int turn_pair(double *first, double *second, int64_t m, double *of_first, double *of_second, int64_t n)
+{
+    double own = 0.0, its = 0.0, both = 0.0;
+    for (int64_t k = 0; k < m; k++) {
+        own += first[k] * first[k];
+        its += second[k] * second[k];
+        both += first[k] * second[k];
+    }
+    if (!(both * both > DBL_EPSILON * DBL_EPSILON * own * its) || own < DUST || its < DUST)
+        return 0;
+    const double difference = its - own, size = sqrt(difference * difference + 4.0 * both * both);
+    const double cosine = sqrt(0.5 + 0.5 * fabs(difference) / size), along = both / (size * cosine);
+    const double sine = difference < 0.0 ? -along : along;
+    turn(first, second, m, cosine, sine);
+    turn(of_first, of_second, n, cosine, sine);
+    return both * both > LAST_COSINE * LAST_COSINE * own * its;
+}
+
 void pyspec_singular(double *a, int64_t m, int64_t n, double *v, double *value)
 {
+    const int64_t n_rounds = n | 1; /* in each, no two pairs share a column: a processor turns several at a time */
     int is_turned = 1;
     fill(v, 0.0, n * n);
     for (int64_t k = 0; k < n; k++)
         v[k * n + k] = 1.0;
     for (int sweep = 0; is_turned && sweep < MOST_SWEEPS; sweep++) {
         is_turned = 0;
-        for (int64_t p = 0; p < n; p++)
-            for (int64_t q = p + 1; q < n; q++) {
-                double *first = a + p * m, *second = a + q * m;
-                double own = 0.0, its = 0.0, both = 0.0;
-                for (int64_t k = 0; k < m; k++) {
-                    own += first[k] * first[k];
-                    its += second[k] * second[k];
-                    both += first[k] * second[k];
-                }
-                const double cosine_of = fabs(both) / sqrt(own * its);
-                if (!(cosine_of > DBL_EPSILON) || own < DUST || its < DUST)
-                    continue;
-                const double ratio = (its - own) / (2.0 * both);
-                const double size = 1.0 / (fabs(ratio) + sqrt(1.0 + ratio * ratio));
-                const double tangent = ratio < 0.0 ? -size : size;
-                const double cosine = 1.0 / sqrt(1.0 + tangent * tangent);
-                turn(first, second, m, cosine, tangent * cosine);
-                turn(v + p * n, v + q * n, n, cosine, tangent * cosine);
-                is_turned |= cosine_of > LAST_COSINE;
+        for (int64_t round = 0; round < n_rounds; round++)
+            for (int64_t p = 0; p < n; p++) {
+                const int64_t q = round < p ? round - p + n_rounds : round - p;
+                if (p < q && q < n)
+                    is_turned |= turn_pair(a + p * m, a + q * m, m, v + p * n, v + q * n, n);
             }
     }
     for (int64_t k = 0; k < n; k++)

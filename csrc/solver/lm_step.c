@@ -65,10 +65,10 @@ double pyspec_solve_gram(const pyspec_solver *s, const solver_work *w, double da
         least = pivot < least ? pivot : least;
         if (!(pivot > 0.0))
             return 0.0;
-        row[a] = sqrt(pivot);
-        y[a] /= row[a];
+        row[a] = 1.0 / sqrt(pivot);
+        y[a] *= row[a];
         for (int64_t b = a + 1; b < n_free; b++)
-            row[b] /= row[a];
+            row[b] *= row[a];
         for (int64_t b = a + 1; b < n_free; b++) {
             const double factor = row[b];
             double *other = w->matrix + b * n_free;
@@ -83,7 +83,7 @@ double pyspec_solve_gram(const pyspec_solver *s, const solver_work *w, double da
         const double *row = w->matrix + a * n_free;
         for (int64_t b = a + 1; b < n_free; b++)
             y[a] -= row[b] * y[b];
-        y[a] /= row[a];
+        y[a] *= row[a];
     }
     for (int64_t a = 0; a < n_free; a++)
         step[order[a]] = y[a] / w->norm[order[a]];

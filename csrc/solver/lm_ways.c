@@ -33,7 +33,7 @@ typedef struct ways {
     pyspec_solver found;
     reduction reduced;
     way_back back;
-    double slight;
+    double slight, first; /* first: chi^2 where the search began */
     int64_t n_groups, turn, has_back, is_valley, came_back, has_reduced, is_new;
     double *theta, *normal, *factor; /* of what was found */
     double *group;                   /* [n] the group of each parameter, from 1 on; 0: none */
@@ -335,7 +335,7 @@ static int begin(pyspec_search *q)
 {
     pyspec_solver *s = q->solver;
     ways *w = ways_of(q);
-    *w = (ways){.found.max_nfev = s->max_nfev};
+    *w = (ways){.found.max_nfev = s->max_nfev, .first = s->chisqr};
     divide_ways(w, s->n, q->work);
     if (q->reduces == PYSPEC_SEARCH_REDUCED) {
         q->way = WAY_REDUCED;
@@ -426,6 +426,11 @@ int pyspec_search_step(pyspec_search *q)
         answer = go_on(q);
     q->best = s->chisqr < q->best ? s->chisqr : q->best;
     return answer;
+}
+
+int pyspec_search_is_back(const pyspec_search *q)
+{
+    return q->way == WAY_END && q->solver->end != PYSPEC_END_LIMIT && q->solver->chisqr == ways_of(q)->first;
 }
 
 int pyspec_search_stop(pyspec_search *q)

@@ -267,7 +267,8 @@ static int find_ending(const pyspec_many *m, const pyspec_slot *slot)
 static int search_on(const pyspec_many *m, const pyspec_slot *slot, int answer)
 {
     const pyspec_solver *s = slot->solver;
-    if (answer != PYSPEC_FIT_DONE)
+    const int is_known = slot->search && slot->search->way != 0 && pyspec_search_is_back(slot->search);
+    if (answer != PYSPEC_FIT_DONE || is_known)
         return answer;
     const int status = find_ending(m, slot);
     if (status || !slot->search || slot->search->way != 0)
