@@ -88,9 +88,8 @@ static ALWAYS_INLINE void learn_bends(int64_t n, const lane_work *w, vector move
         }
 }
 
-static void take_answers(int64_t n, const lane_work *work, const double *sums)
+static void take_answers(int64_t n, const lane_work *w, const double *sums)
 {
-    const lane_work own = *work, *w = &own;
     FOR_WIDTHS learn_bends(n, w, take_points(n, w, sums, at), at);
 }
 
@@ -339,9 +338,8 @@ static void find_within(pyspec_solver *const *solvers, int64_t n, const lane_wor
     }
 }
 
-static void find_steps(pyspec_solver *const *solvers, int64_t n, const lane_work *work)
+static void find_steps(pyspec_solver *const *solvers, int64_t n, const lane_work *w)
 {
-    const lane_work own = *work, *w = &own; /* no store can change what has no other address */
     double least[L];
     int is_left[L] = {0};
     for (int l = 0; l < L; l++) {
@@ -366,7 +364,7 @@ static void find_steps(pyspec_solver *const *solvers, int64_t n, const lane_work
             continue;
         wanted_step *step = wanted_by(solvers[l]);
         if (is_left[l] || !isfinite(w->promised[l])) {
-            pyspec_find_alone(solvers[l], work, l);
+            pyspec_find_alone(solvers[l], w, l);
             continue;
         }
         step->promised = w->promised[l];
