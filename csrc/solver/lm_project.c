@@ -7,9 +7,6 @@
 /* A combination of columns of b, of length 1 each, that is shorter than this beside the longest has no effect. */
 static const double UNDETERMINED = 1e-12;
 
-/* Columns whose singular values are nearer than this need no more than to be made orthogonal one by one. */
-static const double CLEAR = 1e-2;
-
 /* b rests if another step would lower chi^2 by less than REST, in units of the variance of a point, or change less
  * than SHARE of the model, in squares. The reduced chi^2 is that after the step. Its slopes are those before it. A
  * second step repairs the rounding of a step from afar. The weights of counts depend on b: the prediction of a step
@@ -74,7 +71,7 @@ static int64_t find_basis(reduction *r, double *weakest)
 {
     load_basis(r);
     *weakest = r->n_free ? make_orthogonal(r) : 1.0;
-    if (*weakest > CLEAR)
+    if (*weakest >= WEAK)
         return r->n_free;
     load_basis(r);
     pyspec_singular(r->basis, r->whole->n + 1, r->n_free, r->mix, r->value);

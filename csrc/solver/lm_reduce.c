@@ -6,9 +6,6 @@
  * fit of all parameters follows. */
 #include "solver/reduce.h"
 
-/* Below this singular value of the columns of b, scaled, the sums are asked for as a factor. */
-static const double WEAK = 1e-4;
-
 enum { MOST_ROUNDS = 4 };
 
 /* b of counts is fitted until it is so many standard errors away. */

@@ -211,6 +211,24 @@ TEST(test_the_triangle_is_that_of_kaufman)
     }
 }
 
+/* Two decays of one rate, whose columns are alike: both heights take half of the step. */
+TEST(test_columns_that_are_alike_share_the_step)
+{
+    static const double PLACE[N] = {0.5, 2.0, 0.5, 2.0, 0.2};
+    for (int64_t form = PYSPEC_FORM_GRAM; form <= PYSPEC_FORM_FACTOR; form++) {
+        problem p;
+        reduction r;
+        begin(&p, PLACE);
+        p.solver.chisqr = HUGE_VAL;
+        pyspec_reduce_begin(&r, &p.solver, exact(pyspec_reduction_size(N), sizeof(double)), PLACE, LINEAR, 100, 0);
+        p.solver.form = form;
+        answer(&p);
+        pyspec_load_columns(&r);
+        CHECK(pyspec_solve_linear(&r) < 1e-12);
+        CHECK(r.solved[0] > 1.0 && fabs(r.solved[0] - r.solved[1]) < 1e-9);
+    }
+}
+
 /* An optimum of a parameter with slope 2; the other, at its bound, has none. */
 static const double OPTIMUM[] = {3.0, 0.0}, AT_BOUND[] = {0.0, 1.0}, FACTOR[] = {2.0, 0.0, 0.0, 0.0, 0.0, 2.68};
 static const way_back BACK = {2, OPTIMUM, FACTOR, AT_BOUND, 7.2, 1.0};
