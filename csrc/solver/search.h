@@ -31,9 +31,6 @@ enum {
 PYSPEC_API int64_t pyspec_search_work_size(int64_t n);
 PYSPEC_API int pyspec_search_step(pyspec_search *search);
 
-/* Whether a search has ended at the optimum where it began: what is known of that still holds. */
-int pyspec_search_is_back(const pyspec_search *search);
-
 /* The same with evaluations, as pyspec_fit. */
 PYSPEC_API int pyspec_search_fit(pyspec_search *search, const pyspec_part *parts, int64_t n_parts,
                                  pyspec_team *team, int64_t budget);

@@ -197,6 +197,10 @@ void pyspec_root(const double *triangle, int64_t order, int is_factor, double *f
 int pyspec_is_weak(const pyspec_solver *s, const int64_t *held, double *work);
 int pyspec_is_in_doubt(const pyspec_solver *s, double *work);
 
+/* lm_ways.c: whether a search has ended at the optimum where it began: what is known of that still holds. */
+struct pyspec_search;
+int pyspec_search_is_back(const struct pyspec_search *search);
+
 /* lm_judge.c: what pyspec_judge does with an ending that pyspec_end_of has found. */
 int pyspec_look_closer(const pyspec_solver *s, pyspec_end *end, const double *sizes, const pyspec_part *parts,
                        int64_t n_parts, pyspec_team *team);

@@ -225,4 +225,4 @@ def test_a_graph_leads_to_a_model_of_its_numbers_or_is_refused(count: int) -> No
         size = np.max(np.abs(wanted), initial=0.0, where=np.isfinite(wanted))
         assert np.allclose(found, wanted, rtol=1e-9, atol=1e-12 * size, equal_nan=True), seed
         made += 1
-    assert made > count // 4
+    assert made >= count // 4
