@@ -128,7 +128,7 @@ class Run:
             account.limit(max_nfev, max_seconds, hold)
         start = time.perf_counter()
         try:
-            if hold.signals.count:
+            if self.ended is None and hold.signals.count:
                 hold.check()
             if self.ended is not None:
                 self._take(*self.ended)
