@@ -197,7 +197,7 @@ void pyspec_root(const double *triangle, int64_t order, int is_factor, double *f
 int pyspec_is_weak(const pyspec_solver *s, const int64_t *held, double *work);
 int pyspec_is_in_doubt(const pyspec_solver *s, double *work);
 
-/* lm_ways.c: whether a search has ended at the optimum where it began: what is known of that still holds. */
+/* lm_ways.c: whether a search has come back to the optimum where it began. The ending found there is then right. */
 struct pyspec_search;
 int pyspec_search_is_back(const struct pyspec_search *search);
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from types import MappingProxyType
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from support.native_cases import CASES
 from support.zoo import ENERGY, TIME, make_model
 
-from pyspec.errors import DataError, ModelError, PlanError
+from pyspec.errors import BackendError, DataError, ModelError, PlanError
 from pyspec.executor import (
     PartsExecutor,
     Problem,
@@ -21,7 +22,8 @@ from pyspec.executor import (
 )
 from pyspec.executor.normal import unpack
 from pyspec.executor.team import choose_threads
-from pyspec.model import Measurement, Model, load_profile
+from pyspec.io import by_reference
+from pyspec.model import Measurement, Model, load_model, load_profile
 
 N, INF = np.nan, np.inf
 
@@ -214,3 +216,20 @@ def test_the_sums_of_files_agree_in_every_form() -> None:
     factor = unpack(joint.normal(theta, None, "factor"), symmetric=False)
     np.testing.assert_allclose(factor.T @ factor, gram, rtol=1e-9, atol=1e-9 * gram.max())
     assert joint.normal(theta, None, "value")[0] == pytest.approx(residual @ residual, rel=1e-12)
+
+
+def test_data_by_reference_are_summed_and_loaded_where_that_is_asked() -> None:
+    model, measurement = CASES["a series"]()[0]
+    data = np.asarray(measurement.data)
+    source: Any = by_reference(data)
+    executor: Any = make_executor(model, Measurement(source))
+    plain: Any = make_executor(model, measurement)
+    assert executor.residual(None).tobytes() == plain.residual(None).tobytes()
+    again = pickle.loads(pickle.dumps(executor))
+    assert again.normal(None).tobytes() == plain.normal(None, in_strips=True).tobytes()
+    free = load_model("m: {Gauss: {A: {free: time}, x0: [1, True], SD: [1, True]}}\n", "m")
+    free.set_axes(energy=model.energy, time=model.time)
+    with pytest.raises(
+        BackendError, match=r"amplitudes that are free \(Gauss_01_A\) need their da"
+    ):
+        make_executor(free, Measurement(source))

@@ -357,3 +357,14 @@ def test_compiled_trees_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     a = placeholder[Any]("a")
     with pytest.raises(BackendError, match=r"pip install 'pyspec-fit\[jit\]'"):
         evaluate_tree(State({a: 1.0}, flags=JIT), forest.partition(graph.exp(a))[0])
+
+
+def test_sums_whole_powers_and_calls_in_a_trace(capsys: pytest.CaptureFixture[str]) -> None:
+    a = placeholder[Any]("a")
+    call = graph.function_call("scale", graph.cumsum(a), by=graph.total(a))
+    root = call + a**-2
+    scale = lambda node, by: node * by  # noqa: E731
+    state = State({a: [1, 2, 4]}, functions={"scale": scale}, flags=TRACE | COMPARE)
+    value = evaluate_dag(state, ir.compile_nodes(*linearize.forest(root)))
+    np.testing.assert_array_equal(value, np.array([1, 3, 7]) * 7 + np.array([1, 1 / 4, 1 / 16]))
+    np.testing.assert_array_equal(run(capsys.readouterr().out, scale=scale)[f"n{root.id}"], value)

@@ -13,7 +13,6 @@ from pyspec.ir import DomainKind, EdgeKind, GraphBuilder, GraphIR, NodeKind, ver
 
 ENERGY, TIME = np.linspace(80.0, 92.0, 5), np.arange(3.0)
 PARAM, TRACE, BASE = EdgeKind.PARAM_INPUT, EdgeKind.TRACE_INPUT, EdgeKind.BASE_INPUT
-FEED, REF = EdgeKind.SPECTRUM_INPUT, EdgeKind.EXPR_REF
 
 
 def problems(graph: GraphIR) -> list[str]:

@@ -150,3 +150,41 @@ def test_quick_start(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert list(file.models) == ["base"]
     file.reset_models()
     assert "2d fit of" not in capsys.readouterr().err
+
+
+def test_several_files(folder: Path) -> None:
+    data, energy, time = measured()
+    project = Project(folder, "several")
+    text = ENERGY_MODELS.replace("x0: [84.5, True, 82, 88]", 'x0: [84.5, "project", 82, 88]')
+    (folder / "models_energy.yaml").write_text(text)
+    for index in range(2):
+        File(project, path=f"scan_{index}", data=data, energy=energy, time=time)
+    project.load_models(model_yaml="models_energy.yaml", model_info="base")
+    project.define_baselines(time_start=-5, time_stop=-0.5)
+    project.set_fit_limits([89, 81], time_limits=[-4, 14])
+    project.fit_baselines(model_name="base", stages=1)
+    project.load_models(model_yaml="models_energy.yaml", model_info=["moving"])
+    project.add_time_dependences(
+        target_model="moving",
+        target_parameter="GLP_01_x0",
+        dynamics_yaml="models_time.yaml",
+        dynamics_model="MonoExp",
+        frequency=-1,
+    )
+    joint = project.fit_2d(model_name="moving", stages=1)
+    assert set(joint.free_names) == {
+        "GLP_01_x0",
+        "file00_GLP_01_x0_expFun_01_A",
+        "file00_GLP_01_x0_expFun_01_tau",
+        "file01_GLP_01_x0_expFun_01_A",
+        "file01_GLP_01_x0_expFun_01_tau",
+    }
+    # The same data twice: the values of one fit, errors of the shared parameter / sqrt(2) or so.
+    assert joint[0].values == pytest.approx(joint[1].values, rel=1e-6)
+    single = project["scan_0"].fit_2d("moving")
+    assert joint[0].values == pytest.approx(single.values, rel=1e-5)
+    ratio = joint.stderr["GLP_01_x0"] / single.stderr["GLP_01_x0"]
+    assert ratio == pytest.approx(2**-0.5, rel=0.01)
+    project.save_fits(folder / "all.h5")
+    assert len(project.load_fits(folder / "all.h5")) == len(project.results) == 5
+    project.describe(detail=1)

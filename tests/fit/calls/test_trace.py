@@ -67,3 +67,11 @@ def test_a_limit_of_none_leaves_its_side_open() -> None:
     assert late.values == fit_trace(MODEL, "decay", TIME, VALUES, time_limits=(5, 99)).values
     with pytest.raises(DataError, match="time limits must be two numbers"):
         fit_trace(MODEL, "decay", TIME, VALUES, time_limits=[])
+
+
+def test_times_and_values_exchanged() -> None:
+    """It said that the time axis goes from 2.01 to 1.98 and must rise; sort it."""
+    with pytest.raises(DataError, match="exchange them, fit_trace"):
+        fit_trace(MODEL, "decay", VALUES, TIME)
+    with pytest.raises(DataError, match="must rise"):  # a decay from its end
+        fit_trace(MODEL, "decay", TIME[::-1], np.exp(-TIME / 4)[::-1])

@@ -18,7 +18,7 @@ from pyspec import (
     fit_slices,
     load_model,
 )
-from pyspec.errors import FitError
+from pyspec.errors import FitError, NoSuchKeyError
 
 ENERGY = np.linspace(80.0, 90.0, 101)
 TEXT = """
@@ -144,3 +144,12 @@ def test_counts_whose_errors_were_scaled() -> None:
     known = fit_model(one, Measurement(counts, loss="poisson"))
     assert known.sample(steps=20, seed=0).lnsigma is None
     assert bootstrap(known, 5).success.all()
+
+
+def test_a_correlation_is_of_two() -> None:
+    table = fit_model(model(), Measurement(noisy())).correlations
+    assert table["Gauss_01_A", "Gauss_01_A"] == pytest.approx(1.0)
+    with pytest.raises(NoSuchKeyError, match="that of two parameters"):
+        table["Gauss_01_A"]  # type: ignore[index]
+    with pytest.raises(NoSuchKeyError, match="no correlations"):
+        table["Gauss_01_A", "nope"]

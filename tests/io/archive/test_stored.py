@@ -19,7 +19,7 @@ from pyspec.io.archive import header
 from pyspec.io.archive.deferred_error_file import SteadyFile
 from pyspec.io.atomic import _prefix, folder_lock, replacing
 from pyspec.io.hdf5_heap_check import check_heaps
-from pyspec.model import Measurement, load_time_model
+from pyspec.model import Measurement, load_profile, load_time_model
 
 
 @pytest.fixture(scope="module")
@@ -218,3 +218,17 @@ def test_what_writes_that_failed_left_out_reads_as_zeros(tmp_path: Path) -> None
         file.seek(1)
         assert file.read(4) == b"23\x00\x00"
         assert file.tell() == 3
+
+
+def test_a_profile_comes_back(tmp_path: Path) -> None:
+    model = spectrum()
+    text = "depth: {pExpDecay: {A: [1, True], tau: [2, False]}}\n"
+    model.add_profile("GLP_01_A", load_profile(text, "depth", "GLP_01_A"))
+    model.set_axes(aux=np.linspace(0.0, 3.0, 4), aux_weights=[1.0, 2.0, 1.0, 0.0])
+    model.set("GLP_01_A", vary=False)
+    result = fit_model(model, Measurement(data=data_1d()))
+    save_fit(tmp_path / "a.h5", result)
+    again = load_fit(tmp_path / "a.h5").model
+    assert again.values == result.values
+    np.testing.assert_array_equal(again.aux_weights, model.aux_weights)
+    np.testing.assert_allclose(again.evaluate(), result.fit, rtol=1e-12)

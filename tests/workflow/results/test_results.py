@@ -380,3 +380,9 @@ def test_of_many_fits_twenty_are_named(project: Project) -> None:
     with pytest.raises(FitError, match=r"no fit 'zz'; there are: .*, and 3 more$"):
         many.get(handle="zz")
     assert repr(FitResults()) == "<FitResults: 0 fits>"
+
+
+def test_fits_are_a_table_in_a_notebook(project: Project) -> None:
+    html = project.results.find(file="scan_1")._repr_html_()
+    assert html.count("<tr>") == 6
+    assert "12 of 12" in html
