@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import indent
 
 from pyspec.calls import answered
 from pyspec.errors import ModelError
@@ -46,7 +47,6 @@ from pyspec.model.yaml.reader import (
     Mapping,
     Sequence,
     Source,
-    end_line,
     open_source,
     read,
     walk,
@@ -215,7 +215,7 @@ class _ModelFile:
         components = build_components(file, body, domain or "ENERGY", "")
         if domain == "TIME":
             check_kernels(components)
-        text = file.lines(key.line, end_line(body))
+        text = file.entry(key, body)
         extra, lost = tuple[Par, ...](), dict[str, Formula]()
         if self.quantities is not None:
             others = [node for name, (_, node) in self.models.items() if name != key.text]
@@ -263,16 +263,9 @@ def _quantities(
 
 def _kept_text(file: Source, quantities: Entry, kept: set[str]) -> str:
     """The section ``parameters`` with the entries that a model has."""
-    head, body = quantities
-    ends = [key.line for key, _ in body.items[1:]] + [end_line(body)]
-    entries = [
-        file.lines(key.line, end)
-        for (key, _), end in zip(body.items, ends, strict=True)
-        if key.text in kept and key.line > head.line
-    ]
-    if kept and not entries:  # written in one line, which cannot be taken apart
-        return file.lines(head.line, end_line(body))
-    return "".join([f"{QUANTITIES}:\n", *entries]) if entries else ""
+    body = quantities[1]
+    entries = [file.entry(key, value) for key, value in body.items if key.text in kept]
+    return f"{QUANTITIES}:\n{indent(''.join(entries), '  ')}" if entries else ""
 
 
 def _parameters(components: list[Component]) -> list[Par]:

@@ -12,7 +12,7 @@ from pyspec.model.build.components import build_components
 from pyspec.model.build.measured_irf import reads_file
 from pyspec.model.build.user_functions import functions_text
 from pyspec.model.tree import Component, Dynamics, Par, Profile
-from pyspec.model.yaml.reader import Mapping, Scalar, Source, end_line
+from pyspec.model.yaml.reader import Mapping, Scalar, Source
 from pyspec.model.yaml.to_yaml import retell
 
 #: One model of a file: its name and what stands below it.
@@ -33,7 +33,7 @@ def build_dynamics(
     for index, (_, body) in enumerate(entries):
         components += build_components(file, body, "TIME", f"{target_name}_", seen, index)
     check_kernels(components)
-    texts = [file.lines(key.line, end_line(body)) for key, body in entries]
+    texts = [file.entry(key, body) for key, body in entries]
     dynamics = Dynamics(
         target=target_name,
         name=", ".join(names),
@@ -58,7 +58,7 @@ def build_profile(file: Source, entry: Entry, target: Par | str) -> Profile:
         target=target_name,
         name=key.text,
         components=components,
-        text=functions_text(components) + file.lines(key.line, end_line(body)),
+        text=functions_text(components) + file.entry(key, body),
         where=file.at(key.line),
     )
     localise(profile)

@@ -7,6 +7,7 @@ nothing in a model file can build an object or refer elsewhere.
 
 from __future__ import annotations
 
+import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from collections.abc import Mapping as Names
@@ -88,9 +89,13 @@ class Source:
         """ "models.yaml:14"."""
         return f"{self.name}:{line}"
 
-    def lines(self, begin: int, end: int) -> str:
-        """The text of the lines begin ... end - 1, counted from 1."""
-        return "".join(self.text.splitlines(keepends=True)[begin - 1 : end - 1])
+    def entry(self, key: Scalar, value: Node) -> str:
+        """The lines of an entry and of the comment at its end, as one that is not indented."""
+        gap = self.text[key.end + 1 : value.begin] or " "  # none between braces
+        comment = re.compile(r"[ \t]*#[^\r\n]*").match(self.text, value.end)
+        end = comment.end() if comment else value.end
+        text = f"{self.text[key.begin : key.end]}:{gap}{self.text[value.begin : end].rstrip()}\n"
+        return re.sub(rf"(?m)^ {{0,{key.column}}}", "", text)
 
 
 def open_source(source: str | Path | Source) -> Source:
@@ -101,7 +106,7 @@ def open_source(source: str | Path | Source) -> Source:
     if isinstance(source, Source):
         return source
     if isinstance(source, str) and ("\n" in source or ": " in source):
-        return Source("<text>", source)
+        return Source("<text>", source.removeprefix("\ufeff"))
     if not isinstance(source, (str, Path)):
         raise ModelError(
             f"a model source is a path or YAML text, not {type(source).__name__}; give it as "
@@ -250,16 +255,3 @@ def walk(node: Node) -> Iterator[tuple[Scalar, Node]]:
         if isinstance(item, tuple):
             yield item
         yield from walk(item[1] if isinstance(item, tuple) else item)
-
-
-def end_line(body: Mapping) -> int:
-    """The line after the last one of a model."""
-
-    def last(node: Node) -> int:
-        if isinstance(node, Scalar):
-            return node.line
-        if isinstance(node, Mapping):
-            return max([node.line, *(last(value) for _, value in node.items)])
-        return max([node.line, *(last(item) for item in node.items)])
-
-    return last(body) + 1
