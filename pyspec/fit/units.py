@@ -19,6 +19,7 @@ from typing import Any
 import lmfit
 import numpy as np
 import numpy.typing as npt
+from lmfit.minimizer import SCALAR_METHODS
 
 from pyspec.fit.ending import information_criteria
 from pyspec.fit.results.ended import EndedFit
@@ -179,7 +180,8 @@ class Found(lmfit.minimizer.MinimizerResult):  # type: ignore[misc]
         start, (end, distance) = result._start, result.ending.end
         self._residual: Array | None = None
         self._problem, self._theta = result.problem, result.theta
-        self.method = result.method.rsplit(" then ", 1)[-1]
+        method = result.method.rsplit(" then ", 1)[-1]
+        self.method = SCALAR_METHODS.get(method, method)
         self.var_names, self.call_kws = list(start.limits), dict[str, object]()
         self.params = lmfit_parameters(start, result._values)
         self.init_vals = [start.values[name] for name in self.var_names]

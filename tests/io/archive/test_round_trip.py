@@ -128,6 +128,11 @@ def leastsq() -> FitResult:
     return fit_model(spectrum(), Measurement(data=data_1d()), method="leastsq")
 
 
+def nelder() -> FitResult:
+    """Its report was one of "Nelder-Mead", and of "nelder" once it was loaded."""
+    return fit_model(spectrum(), Measurement(data=data_1d()), method="nelder")
+
+
 def onset() -> FitResult:
     """With an interval of its own, of a time zero where the law jumps."""
     model = load_model(ONSET, "m")
@@ -176,7 +181,20 @@ def profile() -> FitResult:
     return fit_model(model, Measurement(data=data_1d()))
 
 
-MAKERS = [bound, lost, weighted, starts, leastsq, onset, counts, trace, stages, sampled, profile]
+MAKERS = [
+    bound,
+    lost,
+    weighted,
+    starts,
+    leastsq,
+    nelder,
+    onset,
+    counts,
+    trace,
+    stages,
+    sampled,
+    profile,
+]
 
 
 @pytest.mark.parametrize("make", MAKERS)
