@@ -32,12 +32,11 @@ from pyspec.executor.protocol import (
     check_out,
     each_by_itself,
 )
-from pyspec.executor.summed import SumSlopes
 from pyspec.executor.team import team_of
 from pyspec.functions.losses import deviance_slope
 from pyspec.model import Measurement
 from pyspec.plan import PackedPlan, ScheduledPlan, pack
-from pyspec.plan.columns import external_parameters, summed_components
+from pyspec.plan.columns import external_parameters
 from pyspec.plan.pinned import PinnedAxes, pin_axes, shares_of
 
 #: Types of data that C reads, by the letters that NumPy has for them.
@@ -99,12 +98,9 @@ class CompiledExecutor(PlanExecutor):
         self.problem = self._describe_problem()
         # Registered functions are called by Python, before the C call of an evaluation.
         self.helper = InterpretedExecutor(plan) if plan.external_names else None
-        self._sums: SumSlopes | None = None
         self._can = _ALL_IN_C
         if self.helper is not None:
             self._can = Capabilities(jacobian=True, unknown_columns=external_parameters(plan))
-            if summed_components(plan):
-                self._sums = SumSlopes(self.helper, CompiledExecutor)
         self._size = prod(self.window.shape)
         self._frames = [self._frame()]
 
@@ -191,16 +187,15 @@ class CompiledExecutor(PlanExecutor):
         theta: Values,
         fixed: Values,
         out: Array,
-        external: tuple[Array, Array] | None = None,
     ) -> Array:
-        """One call into C; `external` in place of what functions in Python give."""
+        """One call into C."""
         plan = self.plan
         frame = self.take_frame()
         frame.theta[:] = plan.values(theta, "free")
         if fixed is not None:
             frame.fixed[:] = plan.values(fixed, "fixed")
         if self.helper is not None:
-            frame.fill_external(*(external or self.helper.external(frame.theta, fixed)))
+            frame.fill_external(*self.helper.external(frame.theta, fixed))
         frame.send_to(out)
         status = entry(frame.address)
         if fixed is not None:
@@ -231,19 +226,17 @@ class CompiledExecutor(PlanExecutor):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Derivatives are known in closed form, except through registered functions. With
-        registered functions and with sums over the energies, Python has to run between two
-        evaluations."""
+        """Derivatives are known in closed form, except through registered functions and sums over
+        the energies. With these Python has to run between two evaluations."""
         return self._can if self.rows is None else _SUMS_ELSEWHERE
 
     def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
         """Derivatives of the residual: (n_free, n) for the n values of :meth:`residual`.
 
-        Exact, in one C call; at a jump or kink one-sided or 0. What passes through formulas that
-        sum over the energies is added in NumPy. Raises :class:`PlanError` if the model calls
-        registered functions, which have no known derivative. With `known_only` these functions are
-        taken to be constant. The columns of ``capabilities.unknown_columns`` then lack the part
-        that passes through them.
+        Exact, in one C call; at a jump or kink one-sided or 0. Raises :class:`PlanError` if the
+        model calls registered functions, or formulas that sum over the energies, which have no
+        known derivative. With `known_only` these are taken to be constant. The columns of
+        ``capabilities.unknown_columns`` then lack the part that passes through them.
         """
         columns = self.slopes(theta, fixed, known_only=known_only)
         columns *= self._residual_slope(theta, fixed)
@@ -272,17 +265,7 @@ class CompiledExecutor(PlanExecutor):
         if out is None:
             out = doubles(size, lambda: f"{self._points()}, times {n_free} derivatives,")
         check_out(out, size)
-        self._call(LIBRARY.pyspec_jacobian, theta, fixed, out)
-        columns = out.reshape(n_free, self._size)
-        if self._sums:
-            free = self.plan.values(theta, "free")
-
-            def run_with(external: tuple[Array, Array]) -> Array:
-                room = doubles(self._size, self._points)
-                return self._call(LIBRARY.pyspec_evaluate, free, fixed, room, external)
-
-            self._sums.add(columns, self.window, run_with, free, fixed)
-        return columns
+        return self._call(LIBRARY.pyspec_jacobian, theta, fixed, out).reshape(n_free, self._size)
 
     def normal(
         self,

@@ -15,7 +15,7 @@ import numpy as np
 from pyspec._library import RPN, OpDef
 from pyspec.executor.base import PlanExecutor
 from pyspec.executor.protocol import Array, Values, ValuesOnly
-from pyspec.formula import Definition, run_rpn
+from pyspec.formula import run_rpn
 from pyspec.functions import outside
 from pyspec.functions.quadrature import convolution_matrix
 from pyspec.model import Measurement
@@ -98,18 +98,6 @@ class InterpretedExecutor(ValuesOnly, PlanExecutor):
         full = (plan.n_time, plan.energy.size)
         shown = [np.broadcast_to(component, full) for component in components]
         return traces[np.sort(rows)], np.array(shown).reshape(len(shown), *full)
-
-    def sum_slopes(self, index: int, traces: Array, point: int) -> list[Array]:
-        """Of a component that sums over the energies, at an auxiliary point: the slopes by its
-        parameters, each (n_time, n_energy) or (n_energy,)."""
-        op = self.plan.op(int(self.plan.op_kinds[index]))
-        params = self._params(index, traces, point)
-        assert isinstance(op.own, Definition)
-        with np.errstate(all="ignore"):
-            inputs = {name: self._inputs[name] for name in op.own.inputs}
-            slopes = op.own.slopes(self._energy, *params, **inputs)
-        bad = outside(op, params)
-        return [np.where(bad, np.nan, slope) for slope in slopes] if np.any(bad) else slopes
 
     def _resolve(self, theta: Array, fixed: Array) -> Array:
         plan = self.plan

@@ -1,4 +1,5 @@
-"""Which free parameters have no derivative: they move a jump over samples, or enter Python code."""
+"""Which free parameters have no derivative: they move a jump over samples, or NumPy code reads
+them."""
 
 from __future__ import annotations
 
@@ -8,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pyspec.formula import parse
-from pyspec.functions.slopes import bends
 from pyspec.ir import EdgeKind, GraphIR, NodeKind
 from pyspec.passes.dependence import Dependence
 from pyspec.passes.sums import Call, Sum
@@ -21,8 +21,8 @@ _ROUNDING = 1e-12
 
 
 class Fault(NamedTuple):
-    """Why a derivative does not exist. `jumps` tells a jump from a registered function; `names`
-    are the calls concerned, `remedy` is what a person can do."""
+    """Why a derivative does not exist. `jumps` tells a jump from a function that NumPy runs;
+    `remedy` is what a person can do."""
 
     jumps: bool
     reason: str
@@ -56,13 +56,11 @@ def faults(
     graph: GraphIR, parts: Mapping[int, Sum], depends: Mapping[int, Dependence]
 ) -> Iterator[tuple[str, str, Fault]]:
     """Each free parameter without a derivative, the function that is the reason, and why."""
-    calls = [call for part in parts.values() for call in part.calls]
-    bent = next((call.op.name for call in calls if bends(call.op)), "")
-    for call in calls:
-        if call.op.external and (bent or call.op.own is None):
+    for call in (call for part in parts.values() for call in part.calls):
+        if call.op.external:
             sources = [number for ids in call.arguments for number in ids]
             for theta in sorted(_thetas(sources, depends)):
-                yield theta, call.name, _external(call, bent)
+                yield theta, call.name, _external(call)
     for place in places(parts, depends):
         if is_there(graph, place):
             for theta in sorted(place.thetas):
@@ -73,11 +71,10 @@ def _thetas(ids: tuple[int, ...] | list[int], depends: Mapping[int, Dependence])
     return frozenset().union(*(depends[number].thetas for number in ids))
 
 
-def _external(call: Call, bent: str) -> Fault:
-    if call.op.own is not None:
-        reason = f"{call.op.name} sums over the energies, and {bent} is not linear in what it reads"
-        return Fault(False, reason, "Shirley in its place has a derivative")
+def _external(call: Call) -> Fault:
     reason = f"Python computes {call.op.name}, whose derivative is not known"
+    if call.op.own is not None:
+        reason = f"{call.op.name} sums over the energies"
     return Fault(False, reason, "a function of `pyspec ops` has one")
 
 

@@ -13,7 +13,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pyspec.functions.slopes import bends
 from pyspec.plan.scheduled import ADD_SLOT, EXTERNAL, ScheduledPlan
 
 
@@ -24,27 +23,16 @@ def dependence(plan: ScheduledPlan, row: int) -> frozenset[int]:
 
 
 def external_parameters(plan: ScheduledPlan) -> tuple[int, ...]:
-    """The free parameters without known derivatives, by their place in theta. Registered functions
-    read them, or formulas that sum over the energies. The latter matter only if a component above
-    is not linear in the spectrum."""
+    """The free parameters without known derivatives, by their place in theta: those that registered
+    functions read, or formulas that sum over the energies."""
     rows: set[int] = set()
     for sub in np.flatnonzero(plan.dyn_sub_external >= 0):
         rows.update(plan.dyn_sub_param_rows[sub, : plan.dyn_sub_n_params[sub]].tolist())
-    summed = summed_components(plan)
     for index in range(plan.n_ops):
-        if plan.op_kinds[index] <= EXTERNAL and index not in summed:
+        if plan.op_kinds[index] <= EXTERNAL:
             begin, end = plan.op_param_indptr[index : index + 2]
             rows.update(plan.op_param_indices[begin:end].tolist())
     return tuple(sorted(_union(dependence(plan, row) for row in rows if row >= 0)))
-
-
-def summed_components(plan: ScheduledPlan) -> tuple[int, ...]:
-    """The components, by their place among the ops, that are formulas which sum over the energies,
-    where their derivatives are known."""
-    ops = [None if kind == ADD_SLOT else plan.op(kind) for kind in plan.op_kinds.tolist()]
-    if any(op is not None and bends(op) for op in ops):
-        return ()
-    return tuple(k for k, op in enumerate(ops) if op is not None and op.external and op.own)
 
 
 def component_rows(plan: ScheduledPlan) -> tuple[set[int], set[int]]:

@@ -23,7 +23,7 @@ from pyspec._library import CONSTANTS as LIBRARY
 from pyspec._library import OPS, OpDef
 from pyspec.errors import ModelError, suggest
 from pyspec.formula.definitions.formulas import DOMAINS, KERNEL, Formulas
-from pyspec.formula.definitions.inputs import given_values, read_inputs
+from pyspec.formula.definitions.inputs import read_inputs
 from pyspec.formula.definitions.kernel import (
     NAMES,
     check_parts,
@@ -35,7 +35,7 @@ from pyspec.formula.definitions.kernel import (
 from pyspec.formula.definitions.measured import INSTRUMENT, MEASURED, MEASURED_IRF, define_measured
 from pyspec.formula.definitions.scheme import KINETICS, define_state
 from pyspec.formula.definitions.signature import read_signature
-from pyspec.formula.definitions.sums import check_sums, sum_slopes, used_names
+from pyspec.formula.definitions.sums import check_sums, used_names
 from pyspec.formula.definitions.traits import Traits, find_traits
 from pyspec.formula.formula import Formula, parse, parse_given
 from pyspec.formula.parser import CONSTANTS, FUNCTIONS
@@ -68,10 +68,6 @@ class Definition(Formulas):
     def is_compiled(self) -> bool:
         """Whether a kernel of C runs it for points along an axis."""
         return not self.sums and self.domain != KERNEL
-
-    def slopes(self, x: Value, /, *params: Value, **inputs: Value) -> list[npt.NDArray[np.float64]]:
-        """The exact derivatives at x by all parameters, in NumPy: of what C does not run."""
-        return sum_slopes(self, x, params, given_values(self.name, self.inputs, inputs))
 
     def mass(self, side: int, away: npt.NDArray[np.float64], *params: float) -> Value:
         """Of a kernel the integral over ``|d| >= away``: 0 earlier samples, 1 later ones."""

@@ -1,16 +1,11 @@
-"""Formulas with sums over the energies, run by NumPy: checks, dependencies and derivatives."""
+"""Formulas with sums over the energies, run by NumPy: checks and dependencies."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Collection
 
 from pyspec.errors import ModelError
 from pyspec.formula.definitions.formulas import Formulas
-from pyspec.formula.rules import SLOPES, SUM_UFUNCS, UFUNCS, Value, chain_product
 from pyspec.formula.syntax import SUMS, Apply, Name, Node, Number, postorder
 
 
@@ -55,50 +50,3 @@ def _differs(node: Node, along: Collection[str]) -> bool:
     if isinstance(node, Number) or node.instruction == SUMS["sum"]:
         return False
     return any(_differs(operand, along) for operand in node.operands)
-
-
-class _Value(NamedTuple):
-    """A value, and its derivative by each parameter that it depends on."""
-
-    value: Value
-    slopes: Mapping[int, Value] = {}
-
-
-def sum_slopes(
-    own: Formulas, x: Value, params: Sequence[Value], inputs: Mapping[str, Value]
-) -> list[npt.NDArray[np.float64]]:
-    """The exact derivatives at x by all parameters, in NumPy, each of the shape of the value: that
-    of a sum is the sum of the derivatives. `params` are numbers, or arrays that broadcast."""
-    arrays = {own.axis: x, **inputs}
-    by_name = {name: _Value(np.asarray(array, np.float64)) for name, array in arrays.items()}
-    for k, (name, value) in enumerate(zip(own.params, params, strict=True)):
-        by_name[name] = _Value(np.asarray(value, np.float64)[()], {k: np.float64(1.0)})
-    with np.errstate(all="ignore"):
-        for name, line in own.lines:
-            by_name[name] = _forward(line.root, by_name)
-        slopes = _forward(own.value.root, by_name).slopes
-    shape = np.broadcast_shapes(*(np.shape(operand.value) for operand in by_name.values()))
-    return [np.broadcast_to(slopes.get(k, 0.0), shape) for k in range(len(params))]
-
-
-def _forward(node: Node, by_name: Mapping[str, _Value]) -> _Value:
-    """A syntax tree with its derivatives, from the leaves to the root."""
-    if isinstance(node, Number):
-        return _Value(np.float64(node.value))
-    if isinstance(node, Name):
-        return by_name[node.name]
-    operands = [_forward(operand, by_name) for operand in node.operands]
-    if node.instruction in SUM_UFUNCS:
-        ((value, slopes),) = operands
-        add, shape = SUM_UFUNCS[node.instruction], np.shape(value)
-        summed = {k: add(np.broadcast_to(slope, shape)) for k, slope in slopes.items()}
-        return _Value(add(value), summed)
-    values = [operand.value for operand in operands]
-    result = UFUNCS[node.instruction](*values)
-    env = {**dict(zip("abc", values, strict=False)), "v": result}
-    derivatives: dict[int, Value] = {}
-    for operand, partial in zip(operands, SLOPES[node.instruction], strict=True):
-        factor = partial(env) if operand.slopes else 0.0
-        for k, slope in operand.slopes.items():
-            derivatives[k] = derivatives.get(k, 0.0) + chain_product(factor, slope)
-    return _Value(result, derivatives)
