@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("matplotlib")
-nbclient = pytest.importorskip("nbclient", reason="needs nbclient: pip install 'pyspec-fit[test]'")
 pytest.importorskip("ipykernel", reason="needs ipykernel: pip install 'pyspec-fit[test]'")
-nbformat = pytest.importorskip("nbformat")
 
 PREPARE = """
 import sys
@@ -50,6 +48,11 @@ TABLES = ("model", "file", "one", "slices", "one.table", "one.correlations")
 
 @pytest.fixture(scope="module")
 def notebook() -> Any:
+    # Here, as it takes three seconds: each test process imports this module.
+    nbclient = pytest.importorskip(
+        "nbclient", reason="needs nbclient: pip install 'pyspec-fit[test]'"
+    )
+    nbformat = pytest.importorskip("nbformat")
     asked = ("'matplotlib.pyplot' in sys.modules", "plt.get_fignums()")
     texts = [*TEXTS, "kept = file.describe()", "kept"]
     codes = [

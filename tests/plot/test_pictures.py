@@ -81,6 +81,14 @@ def test_spectrum_has_data_fit_components_and_residual(one: FitResult, tmp_path:
     assert (tmp_path / "fit.pdf").is_file()
 
 
+def test_data_with_window_and_baseline() -> None:
+    data = np.random.default_rng(1).normal(size=(21, 60))
+    figure = plot_data(data, ENERGY, TIME, rows=(2, 20), columns=(5, 45), baseline=(0, 4))
+    assert figure.axes[0].get_legend() is not None
+    alone = plot_data(data[0], ENERGY, columns=(3, 9))
+    assert [len(ax.patches) for ax in alone.axes] == [1]  # the window is shaded
+
+
 def test_noise_free_fit_is_drawn() -> None:
     model = load_model(TEXT, "pair")
     model.set_axes(energy=ENERGY)

@@ -71,6 +71,16 @@ def test_an_edge_without_noise_is_determined() -> None:
     assert result.without_effect == ()
 
 
+def test_a_method_that_does_not_search_an_edge_says_which_does() -> None:
+    """Finite differences see no edge between two samples: it stays where it began."""
+    result = fit_model(model("edge"), noisy(EDGE), method="leastsq")
+    assert not result.success
+    assert result.without_effect == ("Edge_01_x0",)
+    assert "Edge_01_x0 moves a jump over the samples that was not searched: method='native'" in (
+        result.message
+    )
+
+
 @pytest.mark.parametrize("n", [101, 333])
 def test_a_box_of_unknown_place_and_width(n: int) -> None:
     """Where one edge is wrong, place and width have to move together."""

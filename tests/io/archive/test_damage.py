@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from pathlib import Path
 
@@ -120,6 +121,13 @@ def test_nothing_can_be_read(path: Path, whole: bytes) -> None:
         load_fits(path, damaged="skip")
     found = verify_archive(path)
     assert (found.intact, found.whole, found.version) == (False, (), None)
+
+
+def test_the_error_can_be_pickled(path: Path, whole: bytes) -> None:
+    path.write_bytes(whole[:1000])
+    with pytest.raises(DataError) as caught:
+        load_fits(path)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 def test_damaged_is_raise_or_skip(path: Path) -> None:

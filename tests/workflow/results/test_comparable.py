@@ -29,6 +29,7 @@ from pyspec import (
 from pyspec.errors import ModelWarning
 from pyspec.fit import SliceFit
 from pyspec.fit.batch.batch import Made
+from pyspec.workflow.results.compare import METRICS
 from pyspec.workflow.results.identity import handle_of, label_of, stamp_of
 
 pandas = pytest.importorskip("pandas")
@@ -178,6 +179,13 @@ def test_there_is_no_best_by_what_is_not_known(file: File) -> None:
         file.save_fit("best.h5", select="best", by="chi2")
     with pytest.raises(FitError, match=r"sigma_eff.*no measure of how good a fit is.*by='aic'"):
         file.save_fit("best.h5", select="best", by="sigma_eff")
+
+
+def test_no_metrics_are_all_metrics(file: File) -> None:
+    file.fit_2d("one")
+    assert {*METRICS} <= {*file.compare_models(metrics=[])}
+    with pytest.raises(FitError, match=r"no metric 'aik'.*'aic'"):
+        file.compare_models(metrics=["aik"])
 
 
 def test_all_points_are_one_window(file: File) -> None:
