@@ -15,7 +15,7 @@ from pyspec.model import Measurement, load_time_model
 
 RNG = np.random.default_rng(8)
 AXES = {
-    "even": np.linspace(-2.0, 6.0, 81),
+    "even": np.linspace(-2.0, 6.0, 41),
     "uneven": np.concatenate([np.linspace(-3.0, 2.0, 40), np.geomspace(2.3, 40.0, 25)]),
     "drawn": np.sort(RNG.uniform(0.0, 10.0, 60)),
     "two": np.array([0.0, 1.5]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,17 @@ from pyspec._library import OPS, call_function
 from pyspec.functions import outside, reference
 
 
-def read(shared: Path, name: str) -> tuple[list[dict[str, Any]], Any]:
+@cache
+def numbers(shared: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """All cases, and the arrays that they name."""
     manifest = json.loads((shared / "golden" / "functions.json").read_text())
-    cases = [case for case in manifest["cases"] if case["function"] == name]
     with np.load(shared / "golden" / "functions.npz") as arrays:
-        return cases, dict(arrays)
+        return manifest["cases"], dict(arrays)
+
+
+def read(shared: Path, name: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    cases, arrays = numbers(shared)
+    return [case for case in cases if case["function"] == name], arrays
 
 
 def arguments(case: dict[str, Any]) -> list[float]:

@@ -62,9 +62,9 @@ def _run(op, params, slopes=True, time=TIMES):
     return value[0], np.array([one[0] for one in partials]) if slopes else None
 
 
-def _exact(op, params, time, digits=16):
-    """The height times the population, in exact arithmetic: by the matrix exponential, or by the
-    responses of distinct exponentials (eigenvalues are set apart at so many digits)."""
+def _exact(op, params, times, digits=16):
+    """The height times the population at each time, in exact arithmetic: by the matrix exponential,
+    or by the responses of distinct exponentials (eigenvalues are set apart at so many digits)."""
     values = dict(zip(op.params, params, strict=True))
     scheme, state = op.own.scheme, op.own.state
     order = {one: k for k, one in enumerate(scheme.states)}
@@ -76,42 +76,46 @@ def _exact(op, params, time, digits=16):
             K[order[end], order[begin]] += own
     for one, value in scheme.start:
         start[order[one]] = values[value] if value in values else mpmath.mpf(value)
-    u = mpmath.mpf(time) - values["t0"]
+    row, height = order[state], values["A"]
+    since = [mpmath.mpf(time) - values["t0"] for time in times]
     if not op.own.under:
-        return values["A"] * (mpmath.expm(K * u) * start)[order[state]] if u >= 0 else mpmath.mpf(0)
+        return [
+            height * (mpmath.expm(K * u) * start)[row] if u >= 0 else mpmath.mpf(0) for u in since
+        ]
     width = values["SD"]
     apart = mpmath.diag([mpmath.mpf(10) ** -digits * (k + 1) * (k + 2) for k in order.values()])
     roots, vectors = mpmath.eig(K + apart)
-    seen = [
-        mpmath.exp(x * u + (x * width) ** 2 / 2)
-        * mpmath.erfc(-(u + x * width**2) / (width * mpmath.sqrt(2)))
-        / 2
-        for x in roots
-    ]
     weights = mpmath.lu_solve(vectors, start)
-    row = order[state]
-    total = sum(vectors[row, j] * seen[j] * weights[j] for j in range(len(seen)))
-    return values["A"] * mpmath.re(total)
+
+    def seen(x, u):
+        late = mpmath.erfc(-(u + x * width**2) / (width * mpmath.sqrt(2)))
+        return mpmath.exp(x * u + (x * width) ** 2 / 2) * late / 2
+
+    return [
+        height
+        * mpmath.re(sum(vectors[row, j] * seen(x, u) * weights[j] for j, x in enumerate(roots)))
+        for u in since
+    ]
 
 
-def _exact_slope(op, params, index, time, step="1e-12", digits=16):
-    """By a difference of exact values, over a step whose square is below rounding."""
+def _exact_slopes(op, params, index, times, step="1e-12", digits=16):
+    """By differences of exact values, over a step whose square is below rounding."""
     high, low = list(params), list(params)
     high[index], low[index] = high[index] + mpmath.mpf(step), low[index] - mpmath.mpf(step)
-    change = _exact(op, high, time, digits) - _exact(op, low, time, digits)
-    return float(change / (2 * mpmath.mpf(step)))
+    sides = zip(_exact(op, high, times, digits), _exact(op, low, times, digits), strict=True)
+    return [float((above - below) / (2 * mpmath.mpf(step))) for above, below in sides]
 
 
 def _check_rates(op, params, times, value, slopes, allowed, *, step, digits=16, size=None):
     """The value, and the slopes by all rates at late times, are those of exact arithmetic; `step`
     is relative, `size` that of the value."""
     given = [mpmath.mpf(p) for p in params]
-    exact = np.array([float(_exact(op, given, t, digits)) for t in times.tolist()])
+    exact = np.array(_exact(op, given, times.tolist(), digits), float)
     size = np.max(np.abs(exact)) if size is None else size
     np.testing.assert_allclose(value, exact, rtol=0, atol=allowed[0] * size)
     for k in (k for k, name in enumerate(op.params) if name.startswith("k")):
-        for t, found in zip(times.tolist()[2:], slopes[k, 2:].tolist(), strict=True):
-            slope = _exact_slope(op, given, k, t, mpmath.mpf(step) * given[k], digits)
+        late = _exact_slopes(op, given, k, times.tolist()[2:], mpmath.mpf(step) * given[k], digits)
+        for slope, found in zip(late, slopes[k, 2:].tolist(), strict=True):
             assert abs(found - slope) <= allowed[1] * max(abs(slope), size / params[k])
 
 
@@ -122,7 +126,7 @@ def test_values_equal_exact_arithmetic(scheme: str, rates: str, under: bool) -> 
     op, params = _case(scheme, rates, under)
     value, _ = _run(op, params, slopes=False)
     with mpmath.workdps(70 if under else 40):
-        exact = [float(_exact(op, [mpmath.mpf(p) for p in params], t)) for t in TIMES.tolist()]
+        exact = np.array(_exact(op, [mpmath.mpf(p) for p in params], TIMES.tolist()), float)
     size = np.max(np.abs(exact))
     np.testing.assert_allclose(value, exact, rtol=0, atol=1e-12 * size)
     np.testing.assert_allclose(op.own(TIMES, *params), exact, rtol=0, atol=1e-10 * size)
@@ -139,8 +143,8 @@ def test_derivatives_equal_exact_arithmetic(scheme: str, rates: str, under: bool
     with mpmath.workdps(70 if under else 40):
         given = [mpmath.mpf(p) for p in params]
         for k, slope in enumerate(slopes):
-            for t, found in list(zip(TIMES.tolist(), slope.tolist(), strict=True))[1::2]:
-                exact = _exact_slope(op, given, k, t)
+            expected = _exact_slopes(op, given, k, TIMES[1::2].tolist())
+            for exact, found in zip(expected, slope[1::2].tolist(), strict=True):
                 assert abs(found - exact) <= 1e-9 * max(abs(exact), size / abs(params[k]))
 
 

@@ -13,7 +13,7 @@ from pyspec._library import KernelCall, OpDef
 from pyspec.formula import instrument_text, op_of, scheme_of
 from pyspec.functions.response_rows import response
 
-pytestmark = pytest.mark.sweep(5)
+pytestmark = pytest.mark.sweep(7)
 
 RESPONSES = {
     "uneven": ([-0.31, -0.2, -0.05, 0.0, 0.02, 0.2, 0.7], [0, 0.2, 0.9, 1.0, 0.7, 0.3, 0]),
@@ -51,7 +51,9 @@ def _op(body: str, state: str, name: str) -> tuple[OpDef, OpDef]:
     return law, row
 
 
-def _exact(law: OpDef, name: str, values: dict[str, Any], state: str) -> list[Any]:
+def _exact(
+    law: OpDef, name: str, values: dict[str, Any], state: str, times: np.ndarray = TIME
+) -> list[Any]:
     """dc/du = K c + r(u) c0, of c, r and the slope of r together, from sample to sample."""
     scheme = scheme_of(law)
     assert scheme is not None
@@ -75,7 +77,7 @@ def _exact(law: OpDef, name: str, values: dict[str, Any], state: str) -> list[An
         if not last:
             at = mpmath.expm(K * (s[k + 1] - begin)) * at
     found = []
-    for t in TIME:
+    for t in times:
         u = mpmath.mpf(float(t)) - values["t0"]
         k = sum(1 for one in s if one <= u) - 1
         whole = mpmath.expm(K * (u - s[k])) * nodes[k] if k >= 0 else mpmath.zeros(n + 2, 1)
@@ -100,11 +102,11 @@ def _check_slopes(law: OpDef, row: OpDef, values: dict[str, Any], state: str, st
     given = {key: mpmath.mpf(one) for key, one in values.items()}
     for k, param in enumerate(row.params):
         h = mpmath.mpf(step) * max(given[param], mpmath.mpf("1e-3"))
-        high = _exact(law, "uneven", given | {param: given[param] + h}, state)
-        low = _exact(law, "uneven", given | {param: given[param] - h}, state)
+        high = _exact(law, "uneven", given | {param: given[param] + h}, state, TIME[::2])
+        low = _exact(law, "uneven", given | {param: given[param] - h}, state, TIME[::2])
         exact = np.array([float((a - b) / (2 * h)) for a, b in zip(high, low, strict=True)])
         size = np.max(np.abs(exact))
-        np.testing.assert_allclose(slopes[k], exact, rtol=0, atol=1e-9 * size)
+        np.testing.assert_allclose(slopes[k, ::2], exact, rtol=0, atol=1e-9 * size)
 
 
 @pytest.mark.parametrize("name", RESPONSES)

@@ -3,6 +3,7 @@ precision."""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 import mpmath as mp
@@ -42,7 +43,7 @@ def _boxed(width: mp.mpf, t: list[mp.mpf], y: list[mp.mpf]) -> list[mp.mpf]:
     for middle in t:
         low, high = middle - width / 2, middle + width / 2
         total = max(t[0] - low, 0) * y[0] + max(high - t[-1], 0) * y[-1]
-        for k in range(len(t) - 1):
+        for k in range(max(bisect_right(t, low) - 1, 0), min(bisect_left(t, high), len(t) - 1)):
             begin, end = max(low, t[k]), min(high, t[k + 1])
             if end > begin:
                 at = (begin + end) / 2

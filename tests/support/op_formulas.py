@@ -45,6 +45,7 @@ def skew_gauss(x: Any, A: Any, x0: Any, w: Any, b: Any) -> Any:
     return A * mp.power(2, -((mp.log(inside) / b) ** 2)) if inside > 0 else ZERO
 
 
+@cache
 def faddeeva(x: Any, y: Any) -> Any:
     z = mp.mpc(x, y)
     if abs(z) < 60:
@@ -89,6 +90,7 @@ def normal(u: Any, SD: Any) -> Any:
     return mp.exp(-((u / SD) ** 2) / 2) / (mp.sqrt(2 * mp.pi) * SD)
 
 
+@cache
 def exponential(u: Any, SD: Any, rate: Any) -> Any:
     """Response of exp(rate s), s >= 0; `rate` may be complex."""
     shifted = u + rate * SD**2
@@ -160,6 +162,8 @@ def derivatives(name: str, x: float, params: Sequence[float]) -> list[tuple[Any,
     """By each parameter: from the left, in the middle, from the right."""
     if name == "sinDivX_gaussIRF":
         return [(slope, slope, slope) for slope in cardinal_sine_response(x, params)]
+    exponential.cache_clear()  # its values are those of other digits
+    faddeeva.cache_clear()
     with mp.workdps(DIGITS):
         given, at, formula = [mp.mpf(p) for p in params], mp.mpf(x), FORMULAS[name]
         here = formula(at, *given)
