@@ -56,6 +56,13 @@ def nodes(path: Path) -> tuple[ast.AST, ...]:
     return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def syntax_is_dropped() -> Iterator[None]:
+    """A million objects, which the collector would visit to the end of the run."""
+    yield
+    nodes.cache_clear()
+
+
 def for_types(path: Path) -> set[ast.AST]:
     """What stands under ``if TYPE_CHECKING``: it never runs."""
     guarded = [

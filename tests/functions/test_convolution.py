@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from scipy import integrate
 from support.edged_kernels import EDGED
 
 from pyspec._library import OPS
 from pyspec.errors import DataError, LibraryError
-from pyspec.functions import reference
 from pyspec.functions.quadrature import convolve, mass_left, mass_right
 
 KERNELS = [name for name, op in OPS.items() if op.kind == "KERNEL"]
@@ -34,31 +30,6 @@ def test_golden(shared: Path) -> None:
             assert worst <= 1e-12 * np.abs(y).max(), case["id"]
         for mass, edge, key in ((mass_left, t[0], "massL"), (mass_right, t[-1], "massR")):
             assert np.abs(mass(name, t - edge, par) - arrays[case[key]]).max() <= 1e-13 * par
-
-
-@pytest.mark.parametrize("par", [0.01, 0.7, 30.0])
-@pytest.mark.parametrize("name", KERNELS)
-def test_masses_are_integrals_of_the_kernel(probe: Any, name: str, par: float) -> None:
-    kernel = reference(name)
-    far = 60.0 * par
-
-    def integral(begin: float, end: float) -> float:
-        corners = [at for at in (-par / 2, 0.0, par / 2) if begin < at < end]
-        points = np.array([begin, *corners, end])
-        return float(
-            sum(
-                integrate.quad(lambda d: float(kernel(d, par)), a, b, epsabs=0, limit=400)[0]
-                for a, b in pairwise(points)
-            )
-        )
-
-    distance = par * np.array([0.0, 0.2, 0.5, 1.0, 3.0])
-    left = np.array([integral(a, far) for a in distance])
-    right = np.array([integral(-far, -a) for a in distance])
-    for mass in (mass_left(name, distance, par), probe.mass(name, True, distance, par)):
-        np.testing.assert_allclose(mass, left, rtol=1e-9, atol=1e-9 * par)
-    for mass in (mass_right(name, -distance, par), probe.mass(name, False, -distance, par)):
-        np.testing.assert_allclose(mass, right, rtol=1e-9, atol=1e-9 * par)
 
 
 def test_a_mass_of_what_is_no_kernel() -> None:

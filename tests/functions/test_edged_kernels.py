@@ -3,6 +3,8 @@ decay of 5 samples came out 47 % too long, one of 20 samples 10 %, with nothing 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -16,8 +18,8 @@ from pyspec.model import Measurement, load_time_model
 RNG = np.random.default_rng(8)
 AXES = {
     "even": np.linspace(-2.0, 6.0, 41),
-    "uneven": np.concatenate([np.linspace(-3.0, 2.0, 40), np.geomspace(2.3, 40.0, 25)]),
-    "drawn": np.sort(RNG.uniform(0.0, 10.0, 60)),
+    "uneven": np.concatenate([np.linspace(-3.0, 2.0, 25), np.geomspace(2.3, 40.0, 15)]),
+    "drawn": np.sort(RNG.uniform(0.0, 10.0, 40)),
     "two": np.array([0.0, 1.5]),
     "one": np.array([0.7]),
 }
@@ -37,23 +39,24 @@ def test_lines_are_integrated_exactly(kernel: str, axis: str) -> None:
     t = AXES[axis]
     for name, signal in SIGNALS.items():
         y = signal(t)
+        run = through_c(kernel, t, y)
         for width in WIDTHS:
             expected = as_floats(convolved(kernel, width, t, y))
             scale = np.abs(y).max()
             found = convolve(kernel, t, y, width)
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13 * scale, err_msg=name)
-            in_c = through_c(kernel, t, y, width)
+            in_c = run(np.array([width, 1.0]))
             np.testing.assert_allclose(in_c, expected, rtol=0, atol=1e-13 * scale, err_msg=name)
 
 
-def through_c(kernel: str, t: np.ndarray, y: np.ndarray, width: float) -> np.ndarray:
-    """The signal is an input of a law by formula."""
+def through_c(kernel: str, t: np.ndarray, y: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """From the width and a height; the signal is an input of a law by formula."""
     par = "width" if kernel == "boxCONV" else "tau"
     text = "functions:\n  Signal: {domain: time, formula: A * seen, inputs: {seen: time}}\n"
-    text += f"m:\n  {kernel}: {{{par}: [{width!r}, true]}}\n  Signal: {{A: [1, true]}}\n"
+    text += f"m:\n  {kernel}: {{{par}: [1, true]}}\n  Signal: {{A: [1, true]}}\n"
     model = load_time_model(text, "m")
     model.set_axes(time=t, inputs={"seen": y})
-    return make_executor(model, None, "compiled").run(model.theta())
+    return make_executor(model, None, "compiled").run
 
 
 @pytest.mark.parametrize("kernel", EDGED)

@@ -51,9 +51,10 @@ def test_fission_and_fusion_in_exact_arithmetic() -> None:
     times = np.array([0.3, 2.0, 7.0])
     text = "kinetics s({}): S -> T + T = k2; T + T -> S = k; T = k1; start S = 1"
     found = [_found(text.format(state), times, k2=2.0)[0] for state in "ST"]
-    for k, time in enumerate(times.tolist()):
-        with mpmath.workdps(30):
-            exact = mpmath.odefun(change, 0, [mpmath.mpf(1), mpmath.mpf(0)])(time)
+    with mpmath.workdps(30):
+        solution = mpmath.odefun(change, 0, [mpmath.mpf(1), mpmath.mpf(0)])
+        solved = [solution(time) for time in times.tolist()]
+    for k, exact in enumerate(solved):
         for own, want in zip(found, exact, strict=True):
             assert abs(own[k] - float(want)) <= 1e-13
 

@@ -1,13 +1,20 @@
-"""The vector maths of the C side against mpmath, in units in the last place."""
+"""The inside of the library: vector maths against mpmath, in units in the last place, and masses of
+kernels. One file, as each process that runs a test of it compiles a probe."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
+from scipy import integrate
+
+from pyspec._library import OPS
+from pyspec.functions import reference
+from pyspec.functions.quadrature import mass_left, mass_right
 
 RNG = np.random.default_rng(41)
 PI_2 = np.pi / 2
@@ -179,3 +186,28 @@ def test_faddeeva_far_out_is_no_nan(probe: Any) -> None:
     x, y = (grid.ravel() for grid in np.meshgrid(np.concatenate([-sizes, sizes]), sizes))
     assert np.isfinite(probe.faddeeva(x, y)).all()
     assert np.isnan(probe.faddeeva(np.array([np.nan, 1.0]), np.array([1.0, np.nan]))).all()
+
+
+@pytest.mark.parametrize("par", [0.01, 0.7, 30.0])
+@pytest.mark.parametrize("name", [name for name, op in OPS.items() if op.kind == "KERNEL"])
+def test_masses_are_integrals_of_the_kernel(probe: Any, name: str, par: float) -> None:
+    kernel = reference(name)
+    far = 60.0 * par
+
+    def integral(begin: float, end: float) -> float:
+        corners = [at for at in (-par / 2, 0.0, par / 2) if begin < at < end]
+        points = np.array([begin, *corners, end])
+        return float(
+            sum(
+                integrate.quad(lambda d: float(kernel(d, par)), a, b, epsabs=0, limit=400)[0]
+                for a, b in pairwise(points)
+            )
+        )
+
+    distance = par * np.array([0.0, 0.2, 0.5, 1.0, 3.0])
+    left = np.array([integral(a, far) for a in distance])
+    right = np.array([integral(-far, -a) for a in distance])
+    for mass in (mass_left(name, distance, par), probe.mass(name, True, distance, par)):
+        np.testing.assert_allclose(mass, left, rtol=1e-9, atol=1e-9 * par)
+    for mass in (mass_right(name, -distance, par), probe.mass(name, False, -distance, par)):
+        np.testing.assert_allclose(mass, right, rtol=1e-9, atol=1e-9 * par)
