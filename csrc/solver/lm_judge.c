@@ -2,13 +2,12 @@
  * at 0: its slope is parallel to that of the width. The rule and its numbers are those of pyspec.fit.solve.determined.
  * It walks along each direction without information in the derivatives. If chi^2 rises there, the data determine the
  * direction. If it does not rise, or anything is unusual, the ending stays in doubt, and the caller looks closer. */
-#include "solver/solver.h"
-
+#include "solver/reduce.h"
 #include "solver/search.h"
 #include "separable/span.h"
 
-/* Singular values, relative to the largest: below the first a direction is lost; below the second it is walked. */
-static const double LOST = 1e-12, WEAK = 1e-4;
+/* A direction of a smaller singular value, relative to the largest, is lost. A WEAK one is walked. */
+static const double LOST = 1e-12;
 
 /* One standard error along a determined direction raises chi^2 by the variance; this share of it is demanded. */
 static const double RISE = 1e-2;
@@ -50,16 +49,8 @@ typedef struct judged {
     int64_t *columns;    /* [n] */
 } judged;
 
-static double dot(const double *a, const double *b, int64_t n)
-{
-    double sum = 0.0;
-    for (int64_t k = 0; k < n; k++)
-        sum += a[k] * b[k];
-    return sum;
-}
-
-/* Directions of the columns of the parameters in `place`, and their singular values. */
-static void decompose(judged *j)
+/* The columns of the parameters in `place`, of length 1 each. */
+static void load_free(judged *j)
 {
     const int64_t n = j->n, order = n + 1;
     for (int64_t p = 0; p < j->n_free; p++) {
@@ -67,7 +58,18 @@ static void decompose(judged *j)
         for (int64_t i = 0; i < order; i++)
             j->a[p * order + i] = i <= k ? at(j->end->factor, order, i, k) / j->length[p] : 0.0;
     }
-    pyspec_singular(j->a, order, j->n_free, j->v, j->value);
+}
+
+/* Their directions: singular vectors where one is weak. */
+static void decompose(judged *j)
+{
+    load_free(j);
+    if (pyspec_take_off_earlier(j->a, j->n + 1, j->n_free, j->v, j->value) >= WEAK) {
+        pyspec_put_longest_first(j->a, j->n + 1, j->n_free, j->v, j->value);
+        return;
+    }
+    load_free(j);
+    pyspec_singular(j->a, j->n + 1, j->n_free, j->v, j->value);
 }
 
 /* chi^2 at `to` less that at the end. */

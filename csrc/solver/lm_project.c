@@ -44,39 +44,22 @@ static void load_basis(reduction *r)
     }
 }
 
-/* Takes off each of these columns what lies along those before it. Returns what the smallest singular value is at
- * least, beside the largest: the length of the inverse of their triangle says so. */
-static double make_orthogonal(const reduction *r)
-{
-    const int64_t m = r->whole->n + 1, n = r->n_free;
-    double squares = 0.0;
-    fill(r->mix, 0.0, n * n);
-    for (int64_t p = 0; p < n; p++) {
-        double *own = r->basis + p * m, *mix = r->mix + p * n;
-        mix[p] = 1.0;
-        for (int64_t q = 0; q < p; q++) {
-            const double part = dot(r->basis + q * m, own, m) / (r->value[q] * r->value[q]);
-            add(own, -part, r->basis + q * m, m);
-            add(mix, -part, r->mix + q * n, n);
-        }
-        r->value[p] = sqrt(dot(own, own, m));
-        squares += dot(mix, mix, n) / (r->value[p] * r->value[p]);
-    }
-    return 1.0 / sqrt((double)n * squares);
-}
-
 /* Combinations of the columns of b that no bound holds, orthogonal, and how long they are. Returns how many there are;
  * a combination without effect is none. `weakest`: the smallest singular value beside the largest, or less. */
 static int64_t find_basis(reduction *r, double *weakest)
 {
-    load_basis(r);
-    *weakest = r->n_free ? make_orthogonal(r) : 1.0;
-    if (*weakest >= WEAK)
-        return r->n_free;
-    load_basis(r);
-    pyspec_singular(r->basis, r->whole->n + 1, r->n_free, r->mix, r->value);
-    *weakest = r->value[r->n_free - 1] / r->value[0];
+    const int64_t m = r->whole->n + 1;
     int64_t n_basis = 0;
+    load_basis(r);
+    *weakest = r->n_free ? pyspec_take_off_earlier(r->basis, m, r->n_free, r->mix, r->value) : 1.0;
+    while (n_basis < r->n_free && r->value[n_basis] > 0.0)
+        n_basis++;
+    if (n_basis == r->n_free && *weakest >= WEAK)
+        return n_basis;
+    load_basis(r);
+    pyspec_singular(r->basis, m, r->n_free, r->mix, r->value);
+    *weakest = r->value[r->n_free - 1] / r->value[0];
+    n_basis = 0;
     while (n_basis < r->n_free && r->value[n_basis] > UNDETERMINED * r->value[0])
         n_basis++;
     return n_basis;

@@ -1,6 +1,9 @@
-/* lm_singular.c: singular values of a few columns, by rotations of pairs of them until all are orthogonal (M. R.
- * Hestenes, J. SIAM 6 (1958) 51). */
-#include "solver/solver.h"
+/* lm_singular.c: combinations of a few columns that are orthogonal: of each what those before it leave, or singular
+ * vectors, by rotations of pairs of columns until all are orthogonal (M. R. Hestenes, J. SIAM 6 (1958) 51). */
+#include "solver/reduce.h"
+
+/* Of a column of length 1, what others leave is nothing but rounding below this. */
+static const double LOST = 1e-12;
 
 /* The square of a column, beside the others of length 1, that is nothing but rounding. */
 static const double DUST = 1e-30;
@@ -25,14 +28,6 @@ static void turn(double *restrict a, double *restrict b, int64_t n, double cosin
         a[k] = cosine * first - sine * second;
         b[k] = sine * first + cosine * second;
     }
-}
-
-static double length_of(const double *column, int64_t n)
-{
-    double sum = 0.0;
-    for (int64_t k = 0; k < n; k++)
-        sum += column[k] * column[k];
-    return sqrt(sum);
 }
 
 /* Makes two columns orthogonal. Returns whether they were far from that. */
@@ -71,7 +66,12 @@ void pyspec_singular(double *a, int64_t m, int64_t n, double *v, double *value)
             }
     }
     for (int64_t k = 0; k < n; k++)
-        value[k] = length_of(a + k * m, m);
+        value[k] = sqrt(dot(a + k * m, a + k * m, m));
+    pyspec_put_longest_first(a, m, n, v, value);
+}
+
+void pyspec_put_longest_first(double *a, int64_t m, int64_t n, double *v, double *value)
+{
     for (int64_t k = 0; k < n; k++)
         for (int64_t j = k + 1; j < n; j++)
             if (value[j] > value[k]) {
@@ -79,4 +79,27 @@ void pyspec_singular(double *a, int64_t m, int64_t n, double *v, double *value)
                 pyspec_swap(v + j * n, v + k * n, n);
                 pyspec_swap(a + j * m, a + k * m, m);
             }
+}
+
+double pyspec_take_off_earlier(double *a, int64_t m, int64_t n, double *v, double *value)
+{
+    double squares = 0.0;
+    fill(v, 0.0, n * n);
+    for (int64_t p = 0; p < n; p++) {
+        double *own = a + p * m, *mix = v + p * n;
+        mix[p] = 1.0;
+        for (int64_t q = 0; q < p; q++) {
+            if (value[q] == 0.0)
+                continue;
+            const double part = dot(a + q * m, own, m) / (value[q] * value[q]);
+            add(own, -part, a + q * m, m);
+            add(mix, -part, v + q * n, n);
+        }
+        value[p] = sqrt(dot(own, own, m));
+        if (value[p] <= LOST)
+            value[p] = 0.0;
+        else
+            squares += dot(mix, mix, n) / (value[p] * value[p]);
+    }
+    return 1.0 / sqrt((double)n * squares);
 }

@@ -205,9 +205,14 @@ int pyspec_search_is_back(const struct pyspec_search *search);
 int pyspec_look_closer(const pyspec_solver *s, pyspec_end *end, const double *sizes, const pyspec_part *parts,
                        int64_t n_parts, pyspec_team *team);
 
-/* lm_singular.c: singular values of n columns of m numbers each, the largest first, and of each the direction, a row of
- * v. The columns become the combinations that these say. */
+/* lm_singular.c: of n columns of m numbers each the combinations, rows of v, that are orthogonal, and their lengths.
+ * The columns become these. Those of pyspec_singular are the singular vectors, the longest first. */
 void pyspec_singular(double *a, int64_t m, int64_t n, double *v, double *value);
+
+/* Takes off each column, of length 1, what lies along those before it; 0 is the length of one of which nothing is left.
+ * Returns what the smallest singular value of the others is at least, beside the largest. */
+double pyspec_take_off_earlier(double *a, int64_t m, int64_t n, double *v, double *value);
+void pyspec_put_longest_first(double *a, int64_t m, int64_t n, double *v, double *value);
 void pyspec_swap(double *a, double *b, int64_t n);
 
 #endif
