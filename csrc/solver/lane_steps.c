@@ -144,50 +144,63 @@ static ALWAYS_INLINE void load_equations(int64_t n, const lane_work *w, int at)
     }
 }
 
-/* An entry of row a of the root of a matrix times its pivot, from the rows before it. */
-static ALWAYS_INLINE vector find_entry(int64_t n, const lane_work *w, int64_t a, int64_t b, int at)
+/* Takes what the rows before it leave of an entry of row a, or of the right side of that: column n. All vectors go
+ * through the rows together. */
+static ALWAYS_INLINE void find_entry(int64_t n, const lane_work *w, int64_t a, int64_t b, vector *entry)
 {
-    vector entry = load_vector(w->matrix + JK(a, b));
+    const double *own = b < n ? w->matrix + b * L : w->solution;
+    const int64_t stride = b < n ? n * L : L;
+    FOR_WIDTHS entry[at / WIDTH] = load_vector(own + a * stride + at);
     for (int64_t c = 0; c < a; c++)
-        entry = entry - load_vector(w->matrix + JK(c, a)) * load_vector(w->matrix + JK(c, b));
-    return entry;
+        FOR_WIDTHS {
+            const vector part = load_vector(w->matrix + JK(c, a)) * load_vector(own + c * stride + at);
+            entry[at / WIDTH] = entry[at / WIDTH] - part;
+        }
 }
 
 /* The next row of the root, and of the solution. `least` becomes the smallest pivot, 0 if one is not positive. */
-static ALWAYS_INLINE void eliminate(int64_t n, const lane_work *w, int64_t a, int at)
+static ALWAYS_INLINE void eliminate(int64_t n, const lane_work *w, int64_t a)
 {
-    const vector pivot = find_entry(n, w, a, a, at), inverse = same_in_all(1.0) / square_root(pivot);
-    const vector before = a == 0 ? same_in_all(1.0) : load_vector(w->least + at);
-    const vector least = choose(pivot < before, pivot, before);
-    vector y = load_vector(w->solution + J(a));
-    for (int64_t c = 0; c < a; c++)
-        y = y - load_vector(w->matrix + JK(c, a)) * load_vector(w->solution + J(c));
-    put_vector(w->least + at, choose(pivot > 0.0, least, NOTHING), 1);
-    put_vector(w->matrix + JK(a, a), inverse, 1);
-    put_vector(w->solution + J(a), y * inverse, 1);
-    for (int64_t b = a + 1; b < n; b++)
-        put_vector(w->matrix + JK(a, b), find_entry(n, w, a, b, at) * inverse, 1);
+    vector entry[L / WIDTH], inverse[L / WIDTH];
+    find_entry(n, w, a, a, entry);
+    FOR_WIDTHS {
+        const vector pivot = entry[at / WIDTH], before = a == 0 ? same_in_all(1.0) : load_vector(w->least + at);
+        const vector least = choose(pivot < before, pivot, before);
+        inverse[at / WIDTH] = same_in_all(1.0) / square_root(pivot);
+        put_vector(w->least + at, choose(pivot > 0.0, least, NOTHING), 1);
+        put_vector(w->matrix + JK(a, a), inverse[at / WIDTH], 1);
+    }
+    for (int64_t b = a + 1; b <= n; b++) {
+        find_entry(n, w, a, b, entry);
+        FOR_WIDTHS put_vector(b < n ? w->matrix + JK(a, b) : w->solution + J(a),
+                              entry[at / WIDTH] * inverse[at / WIDTH], 1);
+    }
 }
 
 /* The step of a parameter, from those of the later ones. */
-static ALWAYS_INLINE void substitute(int64_t n, const lane_work *w, int64_t a, int at)
+static ALWAYS_INLINE void substitute(int64_t n, const lane_work *w, int64_t a)
 {
-    const vector held = load_vector(w->held + J(a));
-    vector y = load_vector(w->solution + J(a));
+    vector y[L / WIDTH];
+    FOR_WIDTHS y[at / WIDTH] = load_vector(w->solution + J(a));
     for (int64_t b = a + 1; b < n; b++)
-        y = y - load_vector(w->matrix + JK(a, b)) * load_vector(w->solution + J(b));
-    y = y * load_vector(w->matrix + JK(a, a));
-    put_vector(w->solution + J(a), y, 1);
-    put_vector(w->step + J(a), choose(held != 0.0, load_vector(w->step + J(a)), y * load_vector(w->inverse + J(a))), 1);
+        FOR_WIDTHS {
+            const vector part = load_vector(w->matrix + JK(a, b)) * load_vector(w->solution + J(b));
+            y[at / WIDTH] = y[at / WIDTH] - part;
+        }
+    FOR_WIDTHS {
+        const vector held = load_vector(w->held + J(a)), own = y[at / WIDTH] * load_vector(w->matrix + JK(a, a));
+        const vector step = own * load_vector(w->inverse + J(a));
+        put_vector(w->solution + J(a), own, 1);
+        put_vector(w->step + J(a), choose(held != 0.0, load_vector(w->step + J(a)), step), 1);
+    }
 }
 
-/* Solves them. Vectors take turns: each waits long for its roots and quotients. */
 static ALWAYS_INLINE void solve_equations(int64_t n, const lane_work *w)
 {
     for (int64_t a = 0; a < n; a++)
-        FOR_SOUGHT eliminate(n, w, a, at);
+        eliminate(n, w, a);
     for (int64_t a = n - 1; a >= 0; a--)
-        FOR_SOUGHT substitute(n, w, a, at);
+        substitute(n, w, a);
 }
 
 /* Which parameters stay where they are, as `stays` of lm_step.c says. A bent step begins with the undamped one, and

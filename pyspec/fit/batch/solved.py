@@ -147,16 +147,17 @@ class Solved:
 
     def _errors(self, places: Ints, followers: Following) -> ByName:
         """Standard errors; of followers as of :meth:`Ending.followed`."""
-        covariance = self.covariance(places)
+        n = len(self.names)
         with np.errstate(invalid="ignore"):
-            errors = np.sqrt(np.einsum("kjj->kj", covariance))
+            errors = np.sqrt(self.numbers[:, 3 * n : (3 + n) * n : n + 1][places])
+            errors[errors > self.upper - self.lower] = np.nan
         errors_by_name: ByName = dict(zip(self.names, errors.T, strict=True))
         if not followers.names:
             return errors_by_name
         gradients = followers.gradients(self.columns("values", places, followers))
         has_error = np.isfinite(errors)
         covariance_of_free = np.where(
-            has_error[:, :, None] & has_error[:, None, :], covariance, 0.0
+            has_error[:, :, None] & has_error[:, None, :], self.covariance(places), 0.0
         )
         for name, slopes in gradients.items():
             own = [k for k, leaf in enumerate(self.names) if leaf in slopes]
