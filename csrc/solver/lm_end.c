@@ -3,9 +3,6 @@
  * closer (pyspec.fit.solve.determined). */
 #include "solver/solver.h"
 
-/* A direction whose singular value is below this share of the largest may be one that the data do not determine. */
-static const double WEAK = 1e-4;
-
 /* A slope of chi^2 at a bound below so many standard errors neither holds a parameter nor frees it. */
 static const double NEUTRAL = 1e-3;
 

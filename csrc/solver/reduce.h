@@ -24,10 +24,6 @@ int pyspec_has_risen(const way_back *back, const double *theta, const double *gr
 /* The reduced fit ends at this distance from its optimum, in standard errors: the ordinary fit takes the last step. */
 static const double REDUCED_NEAR = 0.1;
 
-/* Below this singular value of the columns of b, beside the largest, the sums are asked for as a factor. From there on,
- * columns made orthogonal one by one are so to 1e-12. */
-static const double WEAK = 1e-4;
-
 /* One reduced fit; b are the linear parameters. Columns have n + 1 numbers each. */
 typedef struct reduction {
     pyspec_solver *whole; /* which asks for [J r], and keeps the best point */

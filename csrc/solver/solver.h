@@ -9,6 +9,10 @@
 /* From this condition of the scaled JtJ on, steps come from a QR factor of J. */
 static const double CONDITION_LIMIT = 1e8;
 
+/* Of columns of length 1, a combination whose singular value is below this share of the largest may be one that the
+ * data do not determine. From there on, columns made orthogonal one by one are so to 1e-12. */
+static const double WEAK = 1e-4;
+
 /* Nearer than this, in standard errors, the undamped step is tried first. */
 static const double NEAR_OPTIMUM = 0.5;
 
