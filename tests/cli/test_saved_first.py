@@ -111,7 +111,7 @@ def test_the_fit_is_printed_where_no_file_can_be_written(
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-@pytest.mark.parametrize("words", [["--quiet"], ["--json"]])
+@pytest.mark.parametrize("words", [pytest.param(["--quiet"], marks=pytest.mark.slow), ["--json"]])
 def test_a_full_disk_behind_the_output_loses_no_fit(job: Path, words: list[str]) -> None:
     """The table was printed before anything was written."""
     with open("/dev/full", "w") as full:

@@ -42,7 +42,7 @@ def test_golden_models(shared: Path) -> None:
         assert_leads_back(model)
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(5000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [20, pytest.param(5000, marks=pytest.mark.slow)])
 def test_random_models(count: int) -> None:
     made = 0
     for seed in range(count):

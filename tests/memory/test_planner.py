@@ -78,7 +78,7 @@ def run(steps: list[Step], kept: list[int], plan: MemoryPlan) -> None:
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
 def test_what_is_read_is_what_was_written(choice: Choice) -> None:
     draw = random.Random(4)
-    for _ in range(300):
+    for _ in range(100):
         steps = random_steps(draw)
         kept = draw.sample(range(len(steps)), draw.randrange(len(steps) + 1))
         run(steps, kept, plan_memory(steps, kept, choice))

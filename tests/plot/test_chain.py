@@ -12,7 +12,9 @@ from pyspec.plot.figures.chain import SHARES
 pytest.importorskip("matplotlib").use("agg")
 
 
-@pytest.mark.parametrize("n", [400, 2000, 20000])
+@pytest.mark.parametrize(
+    "n", [400, *(pytest.param(n, marks=pytest.mark.slow) for n in (2000, 20000))]
+)
 def test_contours_of_few_samples(n: int) -> None:
     """Of 400 samples the outer one was 22 islands with 63 %, the inner one 16 with 22 %."""
     from matplotlib.path import Path

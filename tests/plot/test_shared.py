@@ -35,6 +35,7 @@ FILES = {
 }
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", FILES)
 def test_files_of_instruments(name: str) -> None:
     dataset = pyspec.read(DATA / name)

@@ -25,6 +25,7 @@ def ablation(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return bench.ablation
 
 
+@pytest.mark.slow
 def test_ablation_writes_its_keys(
     ablation: ModuleType,
     tmp_path: Path,

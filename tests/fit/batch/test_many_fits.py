@@ -274,7 +274,7 @@ def test_fits_with_free_spectra() -> None:
     assert not np.isclose(fits[0].chisqr, fits[1].chisqr, rtol=1e-4)
 
 
-@pytest.mark.parametrize("kind", ["noise", "residuals"])
+@pytest.mark.parametrize("kind", ["noise", pytest.param("residuals", marks=pytest.mark.slow)])
 def test_a_bootstrap_with_free_spectra(kind: str, tmp_path: Path) -> None:
     result = fit_model(*chain(1), scale_covar=False)
     fits = bootstrap(result, 200, kind=kind, seed=2)

@@ -46,8 +46,7 @@ def test_the_same_seed_gives_the_same_fit(pair: tuple[Model, Measurement], metho
     def way(**given: Any) -> list[float]:
         return way_of(fit_model, *pair, method=method, **given, **OPTIONS[method])
 
-    assert way() == way() == way(seed=0)
-    assert way(seed=1) == way(seed=1) != way()
+    assert way() == way(seed=0) != way(seed=1)
     joint = [
         way_of(fit_joint, [pair] * 2, method=method, seed=k, **OPTIONS[method]) for k in (1, 1, 2)
     ]

@@ -82,7 +82,12 @@ def pulls(function: str, steps: float, noise: float, free: bool = False, n: int 
 
 
 @pytest.mark.parametrize(
-    ("function", "steps", "noise"), [("Gauss", 0.5, 0.1), ("GLP", 0.5, 0.5), ("Lorentz", 0.3, 2.0)]
+    ("function", "steps", "noise"),
+    [
+        ("Gauss", 0.5, 0.1),
+        pytest.param("GLP", 0.5, 0.5, marks=pytest.mark.slow),
+        pytest.param("Lorentz", 0.3, 2.0, marks=pytest.mark.slow),
+    ],
 )
 def test_errors_that_are_too_small_are_told(function: str, steps: float, noise: float) -> None:
     doubtful, others = pulls(function, steps, noise)
@@ -98,13 +103,17 @@ def test_lines_as_wide_as_a_step_are_not(function: str, noise: float) -> None:
     assert np.mean(others > 3) < 0.05
 
 
-@pytest.mark.parametrize("function", WIDTHS)
+@pytest.mark.parametrize(
+    "function",
+    [pytest.param(one, marks=[] if one == "Gauss" else [pytest.mark.slow]) for one in WIDTHS],
+)
 def test_narrow_lines_that_several_samples_see_are_not(function: str) -> None:
     doubtful, others = pulls(function, 0.85, 0.05)
     assert doubtful.size < 5
     assert np.sqrt(np.mean(others**2)) == pytest.approx(1.0, abs=0.2)
 
 
+@pytest.mark.slow
 def test_the_interval_that_is_advised_has_the_truth_as_often_as_it_says() -> None:
     hits = []
     for seed, at in enumerate(np.random.default_rng(1).uniform(4.95, 5.05, 80)):

@@ -146,8 +146,7 @@ def test_everything_drawn_lies_inside_and_labels_carry_units(fit: FitResult) -> 
         drawn(plot_moving(fit))
 
 
-@pytest.mark.parametrize("counts", [False, True])
-@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize(("counts", "masked"), [(False, True), (True, False)])
 def test_residuals_of_declared_noise_spread_by_one(counts: bool, masked: bool) -> None:
     # One rms of all points used to divide them, which a misfit widens and a good fit fulfils.
     spoil = hot if masked else None

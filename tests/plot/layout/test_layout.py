@@ -106,14 +106,19 @@ def overlap(one: Any, other: Any) -> float:
     return float(across * along / min(one.width * one.height, other.width * other.height))
 
 
-#: One panel, or two of one width: these fit into a column of a paper.
+#: One panel, or two of one width: these fit into a column of a paper, where they have least room.
 NARROW = (
     "spectrum", "long label", "components", "map", "logarithmic", "waterfall", "free heights",
     "residuals",
 )  # fmt: skip
+#: At their usual size they have more of it, or others have the same panels.
+ALIKE = (*NARROW, "slices", "corner of 2")
 CASES = [
     *(pytest.param(name, (3.4, 3.0), id=f"{name}, a column") for name in NARROW),
-    *(pytest.param(name, None, id=name) for name in PICTURES),
+    *(
+        pytest.param(name, None, id=name, marks=[pytest.mark.slow] if name in ALIKE else [])
+        for name in PICTURES
+    ),
 ]
 
 

@@ -69,7 +69,13 @@ def first_markers(figure: Any) -> list[tuple[float, float, float]]:
     return found
 
 
-@pytest.mark.parametrize("draw", ["fit", "data", "log", "decades", "traces", "spectra", "paper"])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        *("fit", "log", "decades", "paper"),
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("data", "traces", "spectra")),
+    ],
+)
 def test_the_first_and_the_last_marker_are_whole(draw: str) -> None:
     """Both were cut in half by the ends of the axis."""
     one = fitted()
