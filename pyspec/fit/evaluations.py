@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import lru_cache, partial
+from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -39,14 +39,6 @@ def _is_above_0(number: float, kind: type) -> bool:
     return isinstance(number, kind) and not is_flag and bool(number > 0)
 
 
-@lru_cache(maxsize=64)
-def _nowhere(n_free: int) -> Array:
-    """(n_free,) NaN; nobody writes into it."""
-    nans = np.full(n_free, np.nan)
-    nans.flags.writeable = False
-    return nans
-
-
 class Evaluations:
     """Counts the evaluations of a fit, keeps its best point, and stops it at its limits.
 
@@ -73,7 +65,7 @@ class Evaluations:
     def __init__(self, n_free: int) -> None:
         self.count = 0
         self.best = np.inf
-        self.best_theta: Array = _nowhere(n_free)
+        self.best_theta: Array = np.full(n_free, np.nan)
 
     def __getstate__(self) -> dict[str, object]:
         return {"count": self.count, "best": self.best, "best_theta": self.best_theta}

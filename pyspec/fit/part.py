@@ -68,12 +68,12 @@ class FitPart:
 
     laid: tuple[FitLayout, Arrays] | None = None
     shares: Together | None = None
+    _executor: Executor | None = None
 
     def __init__(
         self,
         part: Part,
         backend: str,
-        executor: Executor | None = None,
         checksum: int | None = None,
         *,
         lays_out: bool = False,
@@ -82,9 +82,9 @@ class FitPart:
         self.model, self.outline = self.compiled.model, _outline(self.compiled)
         self.measurement, self.is_poisson = measurement, measurement.loss == "poisson"
         self.is_weighted = measurement.weight is not None or self.is_poisson
-        self.backend, self._executor = backend, executor
+        self.backend = backend
         self.lays_out = lays_out and backend == "compiled" and self.fixed is None
-        if self.lays_out and executor is None:
+        if self.lays_out:
             self.laid = layout_of(self.compiled, measurement)
         laid = self.laid is not None
         self.names: tuple[str, ...] = self.compiled.names if laid else self.executor.opt_param_names
@@ -100,7 +100,6 @@ class FitPart:
         return {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        self._executor = None
         self.__dict__.update(state)
         self.outline = _outline(self.compiled)
 
@@ -136,9 +135,9 @@ class FitPart:
             lay_out(self.compiled, executor)
         return executor
 
-    def use(self, executor: Executor | None) -> None:
-        """Takes another executor; None: it is made again when it is needed."""
-        self._executor, self.laid = executor, None
+    def forget(self) -> None:
+        """Forgets the executor, which is made again when it is needed."""
+        self._executor = self.laid = None
 
     def rest(self) -> None:
         """Frees what only a running fit needs; it is made again when it is needed."""

@@ -319,18 +319,15 @@ def problem_of(
     compiled: CompiledModel,
     measurement: Measurement,
     backend: str,
-    executor: Executor | None = None,
     fixed: Mapping[str, float] | None = None,
     without: Collection[str] = (),
     checksum: int | None = None,
 ) -> FitProblem:
-    """The problem of one model, with or without free amplitudes. `executor` is one made before;
-    `fixed` holds values of fixed parameters that differ from those of the model; `checksum` is that
-    of the data where they were fitted before."""
-    file = part_of(
-        Part(compiled, measurement, fixed), backend, executor, checksum, lays_out=not without
-    )
-    return FitProblem([file], without=without)
+    """The problem of one model, with or without free amplitudes. `fixed` holds values of fixed
+    parameters that differ from those of the model; `checksum` is that of the data where they were
+    fitted before."""
+    part = Part(compiled, measurement, fixed)
+    return FitProblem([part_of(part, backend, checksum, lays_out=not without)], without=without)
 
 
 def make_problem(

@@ -3,15 +3,12 @@ except its numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pyspec._library import OPS
-from pyspec.formula import Definition
 from pyspec.functions.slopes import bends
 from pyspec.model.build.check import PROFILE, is_idle, movers, resolution_order
 from pyspec.model.build.inputs import quantities_of, read_inputs
 from pyspec.model.model_tree import ModelTree
-from pyspec.model.tree import Component, ops_of
+from pyspec.model.tree import ops_of
 
 
 class Outline:
@@ -34,8 +31,6 @@ class Outline:
         are; for these the direction of the axis counts
     sampled : parameters whose dynamics depend on where the samples lie: there is a kernel among
         them, or sub-cycles
-    widths : those of kernels that are parameters: of the model itself by "", of the dynamics of the
-        `sampled` by their names; None where a kernel is a formula, whose width is worked out
     """
 
     def __init__(self, model: ModelTree) -> None:
@@ -80,14 +75,3 @@ class Outline:
                 if law.n_subcycles > 0 or any(c.op.kind == "KERNEL" for c in law.components)
             ]
         )
-        own = {name: moved[name].components for name in self.sampled}
-        if self.is_time_model:
-            own[""] = components
-        self.widths = {name: _widths(kernels) for name, kernels in own.items()}
-
-
-def _widths(components: Sequence[Component]) -> tuple[str, ...] | None:
-    kernels = [component for component in components if component.op.kind == "KERNEL"]
-    if any(isinstance(kernel.op.own, Definition) or not kernel.parameters for kernel in kernels):
-        return None
-    return tuple([kernel.parameters[0].name for kernel in kernels])

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import FitError, PlanError
-from pyspec.executor import AmplitudesExecutor, Executor, Part
+from pyspec.executor import AmplitudesExecutor, Part
 from pyspec.fit.amplitudes.time_zero import beside
 from pyspec.fit.part import FitPart
 from pyspec.fit.results.same_data import need_same
@@ -133,7 +133,6 @@ class FreePart(FitPart):
 def part_of(
     part: Part,
     backend: str,
-    executor: Executor | None = None,
     checksum: int | None = None,
     *,
     lays_out: bool = False,
@@ -141,10 +140,10 @@ def part_of(
     """The part of a fit, with or without free amplitudes."""
     compiled, measurement, _ = part
     if compiled.outline is None or not compiled.outline.has_free:
-        return FitPart(part, backend, executor, checksum, lays_out=lays_out)
+        return FitPart(part, backend, checksum, lays_out=lays_out)
     if measurement.data is not None and np.ndim(measurement.data) != 2:
         raise FitError(
             f"{compiled.model.name}: amplitudes that are free need data of times and energies, not "
             f"{np.ndim(measurement.data)}D data"
         )
-    return FreePart(part, backend, executor, checksum)
+    return FreePart(part, backend, checksum)

@@ -117,7 +117,7 @@ class Batch(Generic[Fit]):
         fixed = {name: value for name, value in values.items() if name in names}
         free = {name: value for name, value in values.items() if name not in fixed}
         problem = problem_of(
-            self.compiled, measurement, self.backend, None, fixed or None, checksum=checksum
+            self.compiled, measurement, self.backend, fixed or None, checksum=checksum
         )
         return (problem if self.rivals is None else problem.beside(self.rivals)), free
 
@@ -157,7 +157,7 @@ class Batch(Generic[Fit]):
     def named(self, result: FitResult) -> FitResult:
         """The result as one of this kind, without what evaluates its model."""
         result.fit_type = self.kind.fit_type
-        result.problem.files[0].use(None)
+        result.problem.files[0].forget()
         return result
 
     # one that C made

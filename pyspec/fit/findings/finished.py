@@ -203,8 +203,7 @@ def cautions(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:
         if above is not None:
             findings += _cut_off(model, above.components, values)
             largest = float((time[1:] - time[:-1]).max())
-            if not _all_wide(outline.widths[name], values, largest):
-                findings += _kernels(above.components, values, time, largest)
+            findings += _kernels(above.components, values, time, largest)
     return findings
 
 
@@ -248,14 +247,6 @@ def _cut_off(
 
 def _values(component: Component, values: Mapping[str, float]) -> list[float]:
     return [values[par.name] for par in component.parameters]
-
-
-def _all_wide(widths: Sequence[str] | None, values: Mapping[str, float], largest: float) -> bool:
-    """Whether it is clear at one glance that no kernel is narrower than two steps."""
-    if widths is None:
-        return False
-    least = min(map(values.__getitem__, widths), default=math.inf)
-    return least >= MIN_STEPS * largest
 
 
 def _kernels(

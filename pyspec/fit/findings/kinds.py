@@ -100,25 +100,21 @@ CHANCE = {
 LARGE = 3.0
 
 
-def _of_misfit(n: Numbers) -> Severity:
-    return Severity.WRONG if n["redchi"] >= LARGE * n["expected"] else Severity.ERRORS
-
-
 def _of_bound(n: Numbers) -> Severity:
     if n["gain"] < n["variance"]:
         return Severity.NOTE
     return Severity.WRONG if n["gain"] > 9.0 * n["variance"] else Severity.ERRORS
 
 
-def _of_noise(n: Numbers) -> Severity:
-    return Severity.ERRORS if n["most"] >= 2.0 * n["least"] else Severity.NOTE
-
-
 #: Kinds that are more or less serious by their numbers.
 GRADES: dict[Kind, Callable[[Numbers], Severity]] = {
-    Kind.MISFIT: _of_misfit,
+    Kind.MISFIT: lambda n: (
+        Severity.WRONG if n["redchi"] >= LARGE * n["expected"] else Severity.ERRORS
+    ),
     Kind.AT_BOUND: _of_bound,
-    Kind.NOISE_VARIES: _of_noise,
+    Kind.NOISE_VARIES: lambda n: (
+        Severity.ERRORS if n["most"] >= 2.0 * n["least"] else Severity.NOTE
+    ),
 }
 
 _OF_SHAPE = (Kind.ERRORS_ASYMMETRIC, Kind.FAINT_LINE, Kind.WEAK_LINE, Kind.WEAK_OSCILLATION)
