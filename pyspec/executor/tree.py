@@ -51,17 +51,18 @@ class TreeExecutor(ValuesOnly):
         self.fixed_names = model.fixed_names
         self._energy = self._needed_axes()
         self._sampled = [par for par in self._pars.values() if par.profile is not None]
-        self._lines = [self._line(component) for component in as_seen(self.model.components)]
+        self._lines = [
+            _Line(
+                own.pars, own.op, any(movers(p.name, self._pars, PROFILE) for p in own.parameters)
+            )
+            for own in as_seen(self.model.components)
+        ]
         self.measurement.check_axes(self._shape(), model.name)
         if self._energy.size:
             self._grid = self.measurement.grid(self._energy)
 
     def __repr__(self) -> str:
         return f"<TreeExecutor of {self.model!r}, {self.measurement!r}>"
-
-    def _line(self, component: Component) -> _Line:
-        averaged = any(movers(par.name, self._pars, PROFILE) for par in component.parameters)
-        return _Line(component.pars, component.op, averaged)
 
     def run(self, theta: Values, fixed: Values = None) -> Array:
         """The model over the window: (n_rows, n_columns), or (n_columns,) in 1D."""
@@ -134,14 +135,14 @@ class TreeExecutor(ValuesOnly):
         total = np.zeros(time.size)
         above, rows, laws = seen_by(components)
         for row, (share, shift) in zip(rows, _shares(rows, still), strict=True):
-            own = _arguments(row, still)
+            own = _values(row.pars, still)
             for law in reversed(laws):
                 if law.op.params:  # "none" has no parameters, and is 0
-                    params_of_law = _arguments(law, still)
+                    params_of_law = _values(law.pars, still)
                     seen = self._response(law, row.op, params_of_law, own, shift, dynamics)
                     total = total + share * seen
         for component in reversed(above):
-            op, params = component.op, _arguments(component, still)
+            op, params = component.op, _values(component.pars, still)
             if op.kind != "KERNEL":
                 total = total + self._law(component, dynamics, params)
             elif outside(op, params):
@@ -226,7 +227,7 @@ class TreeExecutor(ValuesOnly):
         assert self.model.aux is not None
         total = 0.0
         for component in reversed(par.profile.components):
-            params = _arguments(component, resolved)
+            params = _values(component.pars, resolved)
             inputs = {name: self.model.inputs[name][point] for name in inputs_of(component.op)}
             value = function_of(component.op, inputs)(self.model.aux[point], *params)
             total += np.nan if outside(component.op, params) else float(value)
@@ -284,16 +285,12 @@ def _continued(law: Component, params: list[float], at: float, start: float) -> 
 
 def _shares(rows: Sequence[Component], resolved: Mapping[str, float]) -> list[tuple[float, float]]:
     """Share and shift of each Gaussian of an instrument; the first has what the others leave."""
-    gaussians = [dict(zip(row.op.params, _arguments(row, resolved), strict=True)) for row in rows]
+    gaussians = [dict(zip(row.op.params, _values(row.pars, resolved), strict=True)) for row in rows]
     others = [(gaussian["share"], gaussian["shift"]) for gaussian in gaussians[1:]]
     return [(1.0 - sum(share for share, _ in others), 0.0), *others] if gaussians else []
 
 
-def _arguments(component: Component, resolved: Mapping[str, float]) -> list[float]:
-    """The parameters of a function in the order of the table."""
-    return _values(component.pars, resolved)
-
-
 def _values(pars: Sequence[Par | None], resolved: Mapping[str, float]) -> list[float]:
-    """The values of parameters; of one that was left out it is 0."""
+    """The values of the parameters of a function, in the order of the table; 0 of one that was left
+    out."""
     return [np.float64(0.0 if par is None else resolved[par.name]) for par in pars]

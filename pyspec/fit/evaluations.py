@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from numbers import Integral, Real
 
@@ -107,19 +107,13 @@ class Evaluations:
         return True
 
 
-def told_of_rows(
-    files: Sequence[FitPart], progress: Silent, hold: Hold
-) -> AbstractContextManager[None]:
+@contextmanager
+def told_of_rows(files: Sequence[FitPart], progress: Silent, hold: Hold) -> Iterator[None]:
     """Inside of this block `progress` is told of the rows that an evaluation has read, of all files
     together, and Ctrl-C is a KeyboardInterrupt after the chunk at hand. Of data in memory there is
     nothing to tell."""
     away = [file.executor for file in files if type(file.measurement.data) is not np.ndarray]
     read = [executor for executor in away if isinstance(executor, SourceExecutor)]
-    return _watching(read, progress, hold) if read else nullcontext()
-
-
-@contextmanager
-def _watching(read: list[SourceExecutor], progress: Silent, hold: Hold) -> Iterator[None]:
     total = sum(executor.window.shape[0] for executor in read)
 
     def watch(before: int, done: int) -> None:

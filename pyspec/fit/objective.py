@@ -134,30 +134,15 @@ class Objective:
             return root_of(unpack(problem.executor.normal(theta, problem.fixed, "fisher")))[:, free]
         if problem.in_c:
             return self.information(theta, bounds)[0][:, free]
-        if problem.shared is not None:
-            return self._by_file(theta, bounds, free)
         if not problem.is_poisson:
             return self.derivatives(theta, bounds)[free].T
         self.evaluations.count += 2 * len(free)
         slopes = jacobian(lambda at: problem.run(at).ravel(), theta, bounds, free, self.sizes)
-        slopes *= fisher_weight(problem.measurement, problem.run(theta)).reshape(-1, 1)
-        return slopes
-
-    def _by_file(self, theta: Array, bounds: Bounds, free: list[int]) -> Array:
-        """The same of several files, not all of which are evaluated in C."""
-        blocks = []
-        for k, (file, gather) in enumerate(
-            zip(self.problem.files, self.problem.gathers, strict=True)
-        ):
-            block = np.zeros((file.n_residuals, len(free)))
-            mine = [k for k, column in enumerate(free) if column in gather]
-            places = [int(np.flatnonzero(gather == free[k])[0]) for k in mine]
-            if mine:
-                alone = Objective(self.problem.alone(k), [self.sizes[j] for j in gather])
-                block[:, mine] = alone.slopes(theta[gather], [bounds[j] for j in gather], places)
-            blocks.append(block)
-        self.evaluations.count += 2 * len(free)
-        return np.concatenate(blocks)
+        weights = [
+            fisher_weight(file.measurement, file.run(own)).ravel()
+            for file, own in problem.files_at(theta)
+        ]
+        return np.asarray(slopes * np.concatenate(weights)[:, np.newaxis])
 
     def information(self, theta: Array, bounds: Bounds) -> tuple[Array, Array | None]:
         """(n_free + 1, n_free + 1) triangular R with RᵀR = [J r]ᵀ[J r], and of counts the root of

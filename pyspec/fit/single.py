@@ -134,8 +134,12 @@ def fit_model(
     if chunks is not None:
         refuse_shared(own.name, client, n_workers)
         measurement = in_chunks(measurement, chunks)
-    if type(measurement.data) is not np.ndarray:
-        _check_source(own, measurement, how.methods)
+    others = [name for name in how.methods if name != NATIVE]
+    if others and source_of(measurement.data) is not None:  # larger than memory
+        raise FitError(
+            f"{own.name}: {others[0]} needs all residuals at once, the data are by reference; "
+            f"use {NATIVE}, the default, or give np.asarray(data)"
+        )
     apart = n_starts > 1 and source_of(measurement.data) is None
     rows_on = None if apart else client  # whole fits are tasks, where the data are at hand
     if rows_on is not None:
@@ -171,18 +175,6 @@ def fit_model(
                 result = whole()
         result.spent = spent
         return hold.mark(result)
-
-
-def _check_source(model: Model, measurement: Measurement, methods: Sequence[str]) -> None:
-    """Methods of lmfit want an array of all residuals, which is larger than memory."""
-    if source_of(measurement.data) is None:
-        return
-    others = [method for method in methods if method != NATIVE]
-    if others:
-        raise FitError(
-            f"{model.name}: {others[0]} needs all residuals at once, the data are by reference; "
-            f"use {NATIVE}, the default, or give np.asarray(data)"
-        )
 
 
 @answered

@@ -143,23 +143,9 @@ def lmfit_parameters(start: StartParameters, values: Mapping[str, float]) -> Uni
     return made
 
 
-def _complete(made: lmfit.Parameters, result: EndedFit) -> None:
-    """Writes what a result says into objects of lmfit: errors, correlations, and the parameters
-    that follow others."""
-    values, texts, correl = result._values, result._expressions, result.correl
-    for name, text in texts.items():
-        made[name] = Follower(name, values[name], vary=False, user_data=text)
-        made[name].init_value = values[name]
-    for name, par in made.items():
-        par.stderr = result._errors.get(name)
-        par.correl = None
-        if name in correl and par.stderr is not None:
-            par.correl = dict(correl[name])
-
-
 def complete(outcome: lmfit.minimizer.MinimizerResult, result: EndedFit) -> None:
     """Writes what is known into the outcome of a method of lmfit: all evaluations of the fit, its
-    statistics, covariance and parameters."""
+    statistics and covariance, and the parameters with errors, correlations and followers."""
     ending, names = result.ending, list(outcome.var_names)
     order = [result.problem.names.index(name) for name in names]
     outcome.nfev, outcome.chisqr, outcome.redchi = result.nfev, ending.chisqr, ending.redchi
@@ -169,7 +155,15 @@ def complete(outcome: lmfit.minimizer.MinimizerResult, result: EndedFit) -> None
     outcome.aic, outcome.bic = information_criteria(*counted)
     outcome.errorbars = bool(ending.places.size)
     outcome.covar = ending.covariance[np.ix_(order, order)] if outcome.errorbars else None
-    _complete(outcome.params, result)
+    values, made, correl = result._values, outcome.params, result.correl
+    for name, text in result._expressions.items():
+        made[name] = Follower(name, values[name], vary=False, user_data=text)
+        made[name].init_value = values[name]
+    for name, par in made.items():
+        par.stderr = result._errors.get(name)
+        par.correl = None
+        if name in correl and par.stderr is not None:
+            par.correl = dict(correl[name])
 
 
 class Found(lmfit.minimizer.MinimizerResult):  # type: ignore[misc]

@@ -13,6 +13,7 @@ from pathlib import Path
 from pyspec.calls import answered
 from pyspec.errors import CallError, DataError
 from pyspec.fit import FitResult, ParameterTable, SliceResults
+from pyspec.fit.results.table import columns_of, json_row
 from pyspec.io.archive.fit_record import versions
 from pyspec.io.atomic import plain_path, write_text
 from pyspec.model.data.digest import digest
@@ -29,18 +30,14 @@ def parameters_csv(table: ParameterTable) -> str:
 def parameters_json(table: ParameterTable) -> str:
     """``{"title": …, "parameters": [{"name": …, "value": …, …}, …]}``, all digits; an open bound
     is null."""
-    rows = [{key: _plain(value) for key, value in row.items()} for row in table.to_dict()]
+    rows = [json_row(row) for row in table.to_dict()]
     return json.dumps({"title": table.title, "parameters": rows}, indent=2, allow_nan=False) + "\n"
 
 
 def slices_csv(slices: SliceResults) -> str:
     """One line for each slice: time, every parameter and its standard error, χ², status."""
-    values, errors = slices.values, slices.stderr
-    head = [column for name in slices.names for column in (name, f"{name}_stderr")]
-    columns = [column for name in slices.names for column in (values[name], errors[name])]
-    return columns_csv(
-        ["time", *head, "redchi", "status"], [slices.time, *columns, slices.redchi, slices.status]
-    )
+    columns = columns_of(slices, ("redchi", "status"))
+    return columns_csv(["time", *columns], [slices.time, *columns.values()])
 
 
 def columns_csv(head: Iterable[str], columns: Iterable[Iterable[str | float]]) -> str:
@@ -83,10 +80,6 @@ def plain_result(result: FitResult | SliceResults) -> dict[str, object]:
 def result_json(result: FitResult | SliceResults) -> str:
     """What :func:`plain_result` gives, as JSON."""
     return json.dumps(plain_result(result), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-
-
-def _plain(value: object) -> object:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @answered

@@ -126,6 +126,25 @@ class AmplitudesExecutor(Stack):
         shape = (x.size, along.size) if self.by_energy else (along.size, x.size)
         return super().run(theta, fixed).reshape(shape)
 
+    def components(self, theta: Values, fixed: Values = None) -> dict[str, Array]:
+        """Name → (n_rows, n_columns) of every component over the window, in file order. Each is
+        convolved with the instruments above it. Free amplitudes are multiplied in; components
+        without free amplitudes are included."""
+        with self.lock:
+            solved = self.solve(theta, fixed)
+            rest = self.designer.rest_at(self._theta(theta), self._fixed(fixed))
+            pairs = zip(solved.amplitudes.T[:, :, np.newaxis], solved.design.basis, strict=True)
+            free = dict(zip(self.designer.free, pairs, strict=True))
+            curves: dict[str, Array] = {}
+            for component in self.model.components:
+                own = [free[par.name] for par in component.parameters if par.name in free]
+                parts = [rest[component.name]] if component.name in rest else []
+                parts += [amplitudes * basis for amplitudes, basis in own]
+                if parts:
+                    total = sum(parts, np.zeros((self.along.size, self.designer.x.size)))
+                    curves[component.name] = self.groups_of(total)
+            return curves
+
 
 def stack_of(executors: Sequence[Executor], problem: Problem) -> Stack | None:
     """What solves for the amplitudes of all parts of a problem together; None where these share

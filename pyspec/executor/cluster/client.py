@@ -82,7 +82,7 @@ def agree(client: Client) -> Agreement:
     another processor.
     """
     own, builds = this_build(), _builds(client)
-    isa = min((build.isa for build in builds.values()), key=_width)
+    isa = min((build.isa for build in builds.values()), key=lambda isa: CONSTANTS[f"ISA_{isa}"])
     for address, build in builds.items():
         if isa not in build.isas:
             raise ClusterError(
@@ -142,10 +142,6 @@ def _builds(client: Client) -> dict[str, Build]:
                 "differ: install the same version on all"
             )
     return {"this process": own, **{f"worker {worker}": build for worker, build in builds.items()}}
-
-
-def _width(isa: str) -> int:
-    return CONSTANTS[f"ISA_{isa}"]
 
 
 def of_engine(error: BaseException) -> bool:

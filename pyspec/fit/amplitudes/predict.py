@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError, FitError
 from pyspec.executor.amplitudes.design import Design
-from pyspec.fit.amplitudes.amplitudes import Amplitudes, Solution, solution_of
+from pyspec.fit.amplitudes.amplitudes import Solution, solution_of
 from pyspec.fit.amplitudes.part import FreePart
 from pyspec.fit.ending import Ending
 from pyspec.fit.results.prediction import Prediction
@@ -69,10 +69,8 @@ def _errors(design: Design, solution: Solution) -> Array:
     return errors
 
 
-def amplitude_components(problem: FreePart, theta: Array, linear: Amplitudes) -> dict[str, Array]:
-    """Name → (n_rows, n_columns) of every component, in file order. Each is convolved with the
-    instruments above it. Free amplitudes are multiplied in; components without free amplitudes are
-    included.
+def amplitude_components(problem: FreePart, theta: Array) -> dict[str, Array]:
+    """Name → (n_rows, n_columns) of every component, in file order.
 
     Raises :class:`FitError` where one reads the spectrum of the others.
     """
@@ -84,16 +82,4 @@ def amplitude_components(problem: FreePart, theta: Array, linear: Amplitudes) ->
             "for together with them; result.amplitudes has each amplitude, and in basis what it is "
             "multiplied with"
         )
-    executor = problem.executor
-    rest = executor.designer.rest_at(np.asarray(theta, np.float64), problem.fixed or {})
-    full = (len(linear.along), len(linear.x))
-    curves: dict[str, Array] = {}
-    for component in components:
-        parts = [rest[component.name]] if component.name in rest else []
-        for par in component.parameters:
-            if par.name in linear.values:
-                parts.append(linear[par.name][:, np.newaxis] * linear.basis[par.name])
-        if parts:
-            total = sum(parts, np.zeros(full))
-            curves[component.name] = executor.groups_of(total)
-    return curves
+    return problem.executor.components(theta, problem.fixed)

@@ -162,21 +162,16 @@ class Kinetics:
         values = now @ self.spectra.T
         return Associated(kind, names, rates, self.along, values, error, self.unknown)
 
-    def _modes(self, values: Mapping[str, float]) -> tuple[Array, Array, Array]:
-        """Rates, the fastest first, eigenvectors, and the weights of the start."""
-        roots, vectors = np.linalg.eig(self.scheme.matrix(values))
-        order = np.argsort(roots.real, kind="stable")
-        rates, own = np.abs(roots.real[order]), vectors.real[:, order]
-        return rates, own, np.linalg.solve(own, self.scheme.populations(values))
-
     def _rates(self, values: Mapping[str, float]) -> Array:
         return -np.sort(-np.abs(np.linalg.eigvals(self.scheme.matrix(values)).real))
 
     def _decays(self, values: Mapping[str, float]) -> Array:
         """(n_decays, n_states) what each spectrum of a state adds to that of each decay."""
-        _, vectors, weights = self._modes(values)
+        roots, vectors = np.linalg.eig(self.scheme.matrix(values))
+        own = vectors.real[:, np.argsort(roots.real, kind="stable")]  # the fastest first
+        weights = np.linalg.solve(own, self.scheme.populations(values))
         rows = [self.scheme.states.index(state) for state in self.amplitudes]
-        return np.asarray((vectors[rows] * weights).T)
+        return np.asarray((own[rows] * weights).T)
 
     def _evolution(self, values: Mapping[str, float]) -> Array:
         rates = self._rates(values)

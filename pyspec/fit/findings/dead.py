@@ -70,7 +70,11 @@ def _single(data: Array, fit: Array, kept: Mask, zero: Mask) -> Mask:
         return np.zeros_like(zero)
     dead = _along(data, fit, kept, zero)
     if dead.any():
-        dead &= np.abs(fit) > _far_of_grid(data[kept])
+        # A count is 0 by chance with the probability exp(-fit): the limit is 22 counts for 50,000
+        # points. Differences rounded to whole numbers have another, since most of them are equal.
+        values = data[kept]
+        far = math.log(values.size / CHANCE) if values.min() >= 0.0 else STEPS
+        dead &= np.abs(fit) > far * _quantum(values)
     return dead
 
 
@@ -94,7 +98,7 @@ def _strips(data: Array, fit: Array, kept: Mask, zero: Mask) -> Mask:
     far = level > 0.0
     if not far.any():
         return dead
-    step = _step(values, same & ~zero[1:] & ~zero[:-1])
+    step = float(np.median(np.abs(np.diff(values)[same & ~zero[1:] & ~zero[:-1]])))
     far &= level > STEPS * step / np.sqrt(length)
     if not far.any():
         return dead
@@ -132,23 +136,10 @@ def _runs(
     return begin[alike], end[alike]
 
 
-def _step(values: Array, pairs: Mask) -> float:
-    """The typical step from one value to the next, over the `pairs` of them that count."""
-    return float(np.median(np.abs(np.diff(values)[pairs])))
-
-
 def _quantum(data: Array) -> float:
     """The least distance of two values: one count, or what differences were rounded to; of others
     next to nothing."""
     return float(np.diff(np.unique(data)).min(initial=np.inf))
-
-
-def _far_of_grid(data: Array) -> float:
-    """The fit value below which a 0 may be due to chance. The probability that a count is 0 is
-    exp(-fit): the limit is 22 counts for 50,000 points. Differences that are rounded to whole
-    numbers have their own limit, because most of them are equal."""
-    far = math.log(data.size / CHANCE) if data.min() >= 0.0 else STEPS
-    return far * _quantum(data)
 
 
 def _along(data: Array, fit: Array, kept: Mask, zero: Mask) -> Mask:

@@ -11,6 +11,7 @@ from pyspec.fit.part import FitPart
 from pyspec.fit.results.by_reference import fit_of
 from pyspec.fit.results.ended import EndedFit
 from pyspec.model import Component, Par
+from pyspec.model.build.check import followed
 from pyspec.model.parts import groups_of_laws
 
 Array = npt.NDArray[np.float64]
@@ -72,13 +73,4 @@ class FileEnd:
 
     def followed(self, own: Iterable[Par]) -> Iterator[Par]:
         """`own`, what they follow, and so on."""
-        parameters, waiting, seen = self.problem.parameters, list(own), set[str]()
-        while waiting:
-            par = waiting.pop()
-            if par.name not in seen:
-                seen.add(par.name)
-                yield par
-                if par.formula is not None:
-                    waiting += [
-                        parameters[name] for name in par.formula.names if name in parameters
-                    ]
+        return followed(own, self.problem.parameters)

@@ -67,8 +67,8 @@ class Finding:
 
 
 def plain(value: object) -> object:
-    """A number or text as JSON can hold it: an infinite number is None."""
-    if isinstance(value, tuple):
+    """A number or text as JSON can hold it, or a list of them: an infinite number is None."""
+    if isinstance(value, (tuple, np.ndarray)):
         return [plain(entry) for entry in value]
     if isinstance(value, np.generic):
         value = value.item()

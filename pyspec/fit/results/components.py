@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import row_of
 from pyspec.errors import FitError
-from pyspec.executor import make_executor
+from pyspec.executor import Executor, executor_of
 from pyspec.model import Component, Measurement, Model
 from pyspec.model.build.inputs import function_of
 from pyspec.model.data.windows import slice_of
 from pyspec.model.portion import part_of
 from pyspec.model.resolved import as_seen, resolution_of
+from pyspec.plan import CompiledModel, compile_model
 
 Array = npt.NDArray[np.float64]
 
@@ -75,32 +76,55 @@ def _sampled(model: Model, values: dict[str, float]) -> dict[str, Any]:
     return sampled
 
 
-def every_component(
-    model: Model, values: Mapping[str, float], measurement: Measurement, backend: str
-) -> dict[str, Array]:
-    """Name → (n_rows, n_columns) of every component over the window, in file order.
+#: A component as a sum of models: each its sign, and what it is compiled to.
+Terms: TypeAlias = list[tuple[float, CompiledModel]]
 
-    A component that reads the spectrum is what it adds: the model from it on without the model
-    after it. The others are evaluated alone.
-    """
 
-    def run(components: list[Component]) -> Array | float:
-        return _run(model, components, values, measurement, backend) if components else 0.0
-
-    curves = {}
+def terms_of(model: Model) -> dict[str, Terms]:
+    """The components of a model in file order. One that reads the spectrum is what it adds: the
+    model from it on without the model after it. The others stand alone, below the instrument that
+    they are seen by."""
+    terms: dict[str, Terms] = {}
     for index, component in enumerate(model.components):
         if component.op.kind == "RESOLUTION":
             continue
-        after = model.components[index + 1 :]
-        if component.op.spectrum_fed and after:
-            instrument = resolution_of(model.components, component)
-            above = [] if instrument is None else [instrument]
-            curves[component.name] = np.asarray(
-                run([*above, component, *after]) - run([*above, *after])
-            )
-        else:
-            curves[component.name] = alone(model, component, values, measurement, backend)
-    return curves
+        instrument = resolution_of(model.components, component)
+        above = [] if instrument is None else [instrument]
+        after = model.components[index + 1 :] if component.op.spectrum_fed else []
+        terms[component.name] = [(1.0, _compiled(model, [*above, component, *after]))]
+        if after:
+            terms[component.name].append((-1.0, _compiled(model, [*above, *after])))
+    return terms
+
+
+def _compiled(model: Model, components: list[Component]) -> CompiledModel:
+    """Some components of a model as one of their own."""
+    part = part_of(model, components, {})
+    part.set_axes(energy=model.energy, time=model.time)
+    if model.aux is not None:
+        part.set_axes(aux=model.aux, aux_weights=model.aux_weights)
+    return compile_model(part)
+
+
+def sum_of(parts: Sequence[tuple[float, Executor]], values: Mapping[str, float]) -> Array:
+    """A component at the values of all parameters; `parts` are what evaluates its terms."""
+    total: Array | float = 0.0
+    for sign, executor in parts:
+        names_of_both = executor.opt_param_names, executor.fixed_names
+        numbers = (np.array([values[name] for name in names]) for names in names_of_both)
+        total = total + sign * executor.run(*numbers)
+    return np.asarray(total)
+
+
+def every_component(
+    model: Model, values: Mapping[str, float], measurement: Measurement, backend: str
+) -> dict[str, Array]:
+    """Name → (n_rows, n_columns) of every component over the window, in file order."""
+    window = measurement.without_data(measurement.rows, measurement.columns)
+    return {
+        name: sum_of([(sign, executor_of(own, window, backend)) for sign, own in terms], values)
+        for name, terms in terms_of(model).items()
+    }
 
 
 def alone(
@@ -112,25 +136,9 @@ def alone(
 ) -> Array:
     """(n_rows, n_columns) of a component over the window, without the others."""
     instrument = resolution_of(model.components, component)
-    components = [component] if instrument is None else [instrument, component]
-    return _run(model, components, values, measurement, backend)
-
-
-def _run(
-    model: Model,
-    components: list[Component],
-    values: Mapping[str, float],
-    measurement: Measurement,
-    backend: str,
-) -> Array:
-    part = part_of(model, components, {})
-    part.set_axes(energy=model.energy, time=model.time)
-    if model.aux is not None:
-        part.set_axes(aux=model.aux, aux_weights=model.aux_weights)
-    unfollowed = {n: values[n] for n, par in part.parameters.items() if par.formula is None}
-    part.set_values(unfollowed)
+    own = _compiled(model, [component] if instrument is None else [instrument, component])
     window = measurement.without_data(measurement.rows, measurement.columns)
-    return np.asarray(make_executor(part, window, backend).run(part.theta()))
+    return sum_of([(1.0, executor_of(own, window, backend))], values)
 
 
 def component_curves(model: Model, t_ind: int = 0) -> dict[str, Array]:

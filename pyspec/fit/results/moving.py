@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,24 +73,13 @@ def moving_parameters(
         return np.asarray(executor.traces(at, problem.fixed)[list(rows.values())][:, window])
 
     values = traces(ending.theta)
-    errors = _errors(traces, model, problem.names, ending) if rows else None
+    errors, places = None, ending.places.tolist()
+    if rows and places and len(problem.names) <= MAX_FREE:
+        free = [parameters[name] for name in problem.names]
+        columns = differences(traces, model, free, ending.theta, places)
+        errors = ending.propagated({place: columns[:, k] for k, place in enumerate(places)})
     return Moving(
         np.asarray(model.time[window]),
         {name: values[k] for k, name in enumerate(rows)},
         {name: None if errors is None else errors[k] for k, name in enumerate(rows)},
     )
-
-
-def _errors(
-    traces: Callable[[Array], Array],
-    model: Model,
-    names: Sequence[str],
-    ending: Ending,
-) -> Array | None:
-    """(n_traces, n_time) standard errors; None where no parameter has one."""
-    places = ending.places.tolist()
-    if not places or len(names) > MAX_FREE:
-        return None
-    own = [model.parameters[name] for name in names]
-    columns = differences(traces, model, own, ending.theta, places)
-    return ending.propagated({place: columns[:, k] for k, place in enumerate(places)})

@@ -20,7 +20,7 @@ from pyspec.fit.amplitudes import Amplitudes
 from pyspec.fit.amplitudes.amplitudes import amplitudes_of, open_fit
 from pyspec.fit.amplitudes.predict import amplitude_components, predict_amplitudes
 from pyspec.fit.findings.counted import Told
-from pyspec.fit.findings.finding import Finding, ordered
+from pyspec.fit.findings.finding import Finding, ordered, plain
 from pyspec.fit.findings.levels import of_end, of_refits, of_residual
 from pyspec.fit.results.components import every_component, spectrum_components
 from pyspec.fit.results.ended import TOGETHER, need_fitted, state_of, title_of
@@ -143,8 +143,9 @@ class FitResult(LmfitNames, Told):
                 f"{self.model_name} is a trace: its kernels act on its laws, so these do not add "
                 "up; see result.fit"
             )
-        if self.problem.free is not None and self.amplitudes is not None:
-            return amplitude_components(self.problem.free, self.theta, self.amplitudes)
+        if self.problem.free is not None:
+            need_same(self.problem)
+            return amplitude_components(self.problem.free, self.theta)
         return every_component(self.model, self.values, self.measurement, self.backend)
 
     def moving(self) -> Moving | None:
@@ -309,7 +310,7 @@ class FitResult(LmfitNames, Told):
         return {
             **self._facts(),
             **{name: getattr(self, name) for name in ("success", "interrupted", "message", "nfev")},
-            "seconds": self.seconds if isfinite(self.seconds) else None,
+            "seconds": plain(self.seconds),
             "statistics": json_row(self.statistics),
             **{name: getattr(self, name) for name in ("n_data", "n_free", "chisqr", "redchi")},
             "degenerate": bool(self.without_effect),

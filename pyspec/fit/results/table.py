@@ -226,12 +226,6 @@ def need_pandas() -> ModuleType:
     return need("pandas", why)
 
 
-def need_xarray() -> ModuleType:
-    """The module xarray. Raises :class:`FitError` without it."""
-    why = "to_xarray() needs xarray, which is not here; install it: pip install 'pyspec-fit[io]'"
-    return need("xarray", why)
-
-
 def dataframe(
     data: object, columns: Sequence[str] | None = None, index: Sequence[str] | None = None
 ) -> pandas.DataFrame:
@@ -244,7 +238,8 @@ def dataset(
     variables: Mapping[str, object], coords: Mapping[str, object], **facts: object
 ) -> xarray.Dataset:
     """A Dataset with these facts. Raises :class:`FitError` without xarray."""
-    made: xarray.Dataset = need_xarray().Dataset(variables, coords, facts)
+    why = "to_xarray() needs xarray, which is not here; install it: pip install 'pyspec-fit[io]'"
+    made: xarray.Dataset = need("xarray", why).Dataset(variables, coords, facts)
     return made
 
 

@@ -21,16 +21,18 @@ from pyspec.fit.findings.counted import (
     of_following_errors,
     of_motion_alone,
 )
+from pyspec.fit.findings.finding import plain
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.results.measured import Measured
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.results.same_data import need_checksum
 from pyspec.fit.results.table import (
     columns_of,
+    dataset,
     format_value,
+    json_row,
     labelled,
     need_pandas,
-    need_xarray,
     text_table,
 )
 from pyspec.fit.single import fit_trace
@@ -283,16 +285,12 @@ class SliceResults(Fits[SliceFit], Told, Measured):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists that JSON can hold: time, status, values, stderr, redchi."""
-
-        def plain(column: Array) -> list[float | None]:
-            return [float(v) if np.isfinite(v) else None for v in column]
-
         return {
             "model": self.model_name,
             "fit_type": self.fit_type,
             "file": self.file_name,
             "backend": self.backend,
-            "seconds": self.seconds if np.isfinite(self.seconds) else None,
+            "seconds": plain(self.seconds),
             "interrupted": self.interrupted,
             "time": self.time.tolist(),
             "rows": self.rows.tolist(),
@@ -302,8 +300,8 @@ class SliceResults(Fits[SliceFit], Told, Measured):
             "findings": self._plain_findings(),
             "redchi": plain(self.redchi),
             "nfev": plain(self.nfev),
-            "values": {name: plain(column) for name, column in self.values.items()},
-            "stderr": {name: plain(column) for name, column in self.stderr.items()},
+            "values": json_row(self.values),
+            "stderr": json_row(self.stderr),
         }
 
     def to_dataframe(self) -> Any:
@@ -316,7 +314,6 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         """An ``xarray.Dataset`` over time (and energy). It has each parameter and its ``_stderr``;
         chisqr, redchi, nfev, status and message; data, fit and residual. Labels and units are
         included if they are known."""
-        xarray = need_xarray()
         columns = columns_of(self, ("chisqr", "redchi", "nfev", "status", "message"))
         arrays: dict[str, Any] = {name: (("time",), column) for name, column in columns.items()}
         data, fit = np.array(self.data), self.fit
@@ -326,7 +323,7 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         facts["findings"] = "\n".join(map(str, self.findings))
         coords = {"time": self.time, "energy": self.energy}
         units = {**parameter_units(self._model, self.units), **self.units}
-        return labelled(xarray.Dataset(arrays, coords=coords, attrs=facts), self.labels, units)
+        return labelled(dataset(arrays, coords, **facts), self.labels, units)
 
     def _head(self) -> str:
         where = f" to {self.file_name}" if self.file_name else ""

@@ -42,10 +42,11 @@ def jacobian(
 
 
 def fisher_weight(measurement: Measurement, expected: Array) -> Array:
-    """1 / sqrt(variance) of counts that are `expected`, times the weights of the points of the
-    window; 0 where one is masked."""
-    scale = measurement.loss_scale
-    weight: Array = np.sqrt(scale / np.maximum(expected, FLOOR / scale))
+    """1 / sqrt(variance) of counts that are `expected`, 1 of other data, times the weights of the
+    points of the window; 0 where one is masked."""
+    scale, weight = measurement.loss_scale, np.ones(expected.shape)
+    if measurement.loss == "poisson":
+        weight = np.sqrt(scale / np.maximum(expected, FLOOR / scale))
     if measurement.weight is not None and measurement.data is not None:
         weight = weight * measurement.of_points(measurement.weight)
     if measurement.keep is not None:

@@ -77,6 +77,10 @@ def ending_in_doubt(
     wide = {k: float(errors[k]) for k in too_wide if k not in lost}
     for k in (*lost, *wide):
         covariance[k] = covariance[:, k] = np.nan
+    gains = {} if of_c is None else of_c.gains
+    if of_c is None and slopes is not None and side.any():
+        bound = {k: "min" if side[k] < 0 else "max" for k in np.flatnonzero(side).tolist()}
+        gains = gains_beyond(slopes.root, slopes.downhill, bound, [*bound, *intervals])
     for array in (covariance, side):
         array.flags.writeable = False
     ending = Ending(
@@ -93,7 +97,7 @@ def ending_in_doubt(
         None if slopes is None else slopes.fisher,
         intervals,
         tuple(dict.fromkeys(lost)),
-        _gains(slopes, side, intervals) if of_c is None else of_c.gains,
+        gains,
         wide,
     )
     return ending, verdict
@@ -179,18 +183,6 @@ def _judged(
     faint = without_trace(point, problem.data_square, apart)
     every = tuple(sorted({*verdict.lost, *faint}))
     return Verdict(0.0, every, verdict.combinations)
-
-
-def _gains(
-    slopes: _Slopes | None,
-    side: npt.NDArray[np.int64],
-    intervals: Mapping[int, tuple[float, float]],
-) -> Mapping[int, float]:
-    """What chi² would fall by without the bounds that parameters ended at."""
-    if slopes is None or not side.any():
-        return {}
-    bound = {k: "min" if side[k] < 0 else "max" for k in np.flatnonzero(side).tolist()}
-    return gains_beyond(slopes.root, slopes.downhill, bound, [*bound, *intervals])
 
 
 def _side(run: Run, intervals: Mapping[int, tuple[float, float]]) -> npt.NDArray[np.int64]:

@@ -333,16 +333,11 @@ def confidence_intervals(
         result.problem.rest()
         steps.close()
     if profile.better is not None:
-        intervals.findings = (_better(profile, *profile.better),)
+        chisqr, theta = profile.better
+        numbers = {"chisqr": chisqr, "of_fit": profile.chisqr, "values": tuple(theta.tolist())}
+        intervals.findings = (Finding(Kind.BETTER_OPTIMUM, profile.names, numbers),)
+        warn(result.model_name, intervals.findings)
     return (intervals, traces) if trace else intervals
-
-
-def _better(profile: ProfileLikelihood, chisqr: float, theta: Array) -> Finding:
-    """The finding that the fit is not at its best optimum, with a warning."""
-    numbers = {"chisqr": chisqr, "of_fit": profile.chisqr, "values": tuple(theta.tolist())}
-    finding = Finding(Kind.BETTER_OPTIMUM, profile.names, numbers)
-    warn(profile.result.model_name, [finding])
-    return finding
 
 
 def _wanted(

@@ -222,13 +222,10 @@ class Ray:
         if worst > NEAR:
             self._ask(at)
             return
-        self.ends, self.is_done = self._ends(places, terms), True
-
-    def _ends(self, places: Sequence[float], terms: Sequence[float]) -> list[float]:
-        """The distance of each end, and that of the bound where it comes before."""
         ends = [self._end(places, terms, level) for level in self.wanted if self._at_bound >= level]
         reached = [end for end in ends if end is not None]
-        return reached + [self.room] * (len(self.wanted) - len(reached))
+        self.ends = reached + [self.room] * (len(self.wanted) - len(reached))
+        self.is_done = True
 
     @property
     def _nodes_of_both(self) -> list[Node]:

@@ -166,8 +166,9 @@ class MCMCResult:
 
     def _quantiles(self, *levels: float) -> Array:
         """(n_levels, n) of the same; NaN for a follower that has no value at some samples."""
+        shares = [0.5 * (1.0 + math.erf(level / math.sqrt(2.0))) for level in levels]
         with np.errstate(invalid="ignore"):  # between two that are infinite
-            values = np.quantile(self._all(), [_quantile(level) for level in levels], axis=0)
+            values = np.quantile(self._all(), shares, axis=0)
         return np.asarray(values)
 
     def _named(self, values: Array) -> dict[str, float]:
@@ -257,7 +258,3 @@ class MCMCResult:
             f"<MCMCResult: {len(self.flat)} samples of {', '.join(self.names)}; {share:.0%} of the "
             f"steps accepted{notes}>"
         )
-
-
-def _quantile(level: float) -> float:
-    return 0.5 * (1.0 + math.erf(level / math.sqrt(2.0)))

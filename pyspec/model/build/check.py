@@ -178,22 +178,22 @@ def resolution_order(parameters: Mapping[str, Par]) -> list[Par]:
     return order
 
 
+def followed(own: Iterable[Par], parameters: Mapping[str, Par]) -> Iterator[Par]:
+    """Parameters, those that their expressions name, and so on, each once."""
+    waiting, seen = list(own), set[str]()
+    while waiting:
+        par = waiting.pop()
+        if par.name not in seen:
+            seen.add(par.name)
+            yield par
+            names = () if par.formula is None else reversed(par.formula.names)
+            waiting += [parameters[name] for name in names if name in parameters]
+
+
 def movers(name: str, parameters: Mapping[str, Par], how: str = DYNAMICS) -> list[str]:
     """The parameters with dynamics, or a profile, on which `name` depends, itself included."""
-    moving: list[str] = []
-    seen: set[str] = set()
-    waiting = [name]
-    while waiting:
-        current = waiting.pop()
-        par = parameters.get(current)
-        if par is None or current in seen:
-            continue
-        seen.add(current)
-        if getattr(par, how) is not None:
-            moving.append(current)
-        if par.formula is not None:
-            waiting.extend(reversed(par.formula.names))
-    return moving
+    own = [parameters[name]] if name in parameters else []
+    return [par.name for par in followed(own, parameters) if getattr(par, how) is not None]
 
 
 def check_laws(parameters: Mapping[str, Par]) -> None:

@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 
 from pyspec.model.data.source import source_of
+from pyspec.model.show import html_table
 from pyspec.plot.protocols import Fit
 from pyspec.workflow.fitting.fits import FileFits
 from pyspec.workflow.results.identity import SHORT, handle_of
@@ -38,12 +39,7 @@ def fits_html(title: str, fits: Sequence[Fit]) -> str:
          f"{np.median(fit.redchi):.5g}", f"{int(np.sum(fit.success))} of {np.size(fit.success)}")
         for fit in fits
     ]  # fmt: skip
-    body = "".join(_row("td", row) for row in rows)
-    return f"<b>{escape(title)}</b><table>{_row('th', head)}{body}</table>"
-
-
-def _row(kind: str, cells: Sequence[str]) -> str:
-    return f"<tr>{''.join(f'<{kind}>{escape(cell)}</{kind}>' for cell in cells)}</tr>"
+    return f"<b>{escape(title)}</b>{html_table([head, *rows])}"
 
 
 def _facts(file: FileFits) -> list[tuple[str, str]]:

@@ -12,14 +12,14 @@ import numpy.typing as npt
 from pyspec.errors import PyspecError
 from pyspec.executor import Executor, executor_of
 from pyspec.executor.amplitudes.executor import AmplitudesExecutor
-from pyspec.model import Component, Measurement, Model
+from pyspec.fit.part import chisqr_of as chisqr_at
+from pyspec.fit.results.components import sum_of, terms_of
+from pyspec.model import Measurement, Model
 from pyspec.model.build.free import dispersed, free_parameters
 from pyspec.model.data.checksum import Data
 from pyspec.model.data.windows import slice_of
-from pyspec.model.portion import part_of
-from pyspec.model.resolved import resolution_of
 from pyspec.model.state import state_of
-from pyspec.plan import CompiledModel, compile_model
+from pyspec.plan import compile_model
 from pyspec.workflow.session.document import Document
 from pyspec.workflow.session.ground import Ground
 
@@ -108,146 +108,72 @@ def _solved_frame(ground: Ground, document: Document) -> Frame:
     assert model is not None
     executor = executor_of(compile_model(model), measurement)
     assert isinstance(executor, AmplitudesExecutor)
-    theta, fixed = model.theta(), {name: model.values[name] for name in executor.fixed_names}
-    designer = executor.designer
+    theta, designer = model.theta(), executor.designer
     rows, columns = slice_of(measurement.rows), slice_of(measurement.columns)
     whole, by_energy = np.full(ground.data.shape, np.nan), designer.axis == "energy"
     with executor.lock:
         solved = executor.solve(theta)
-        amplitudes = np.array(solved.amplitudes)
-        basis = np.array(solved.design.basis)
-        inside = np.array(solved.model)
-        parts = designer.rest_at(theta, fixed)
-        names = dispersed(model.parameters)
-        dispersed_values = designer.values_at(theta, fixed)
-    whole[rows, columns] = inside.T if by_energy else inside
-    owners = {
-        par.name: component.name for component in model.components for par in component.parameters
-    }
-    for k, name in enumerate(designer.free):
-        part = amplitudes[:, k, None] * basis[k]
-        own = owners[name]
-        parts[own] = parts[own] + part if own in parts else part
-    (row, column), (at_row, at_column) = document.cursor, (rows, columns)
+        amplitudes, inside = np.array(solved.amplitudes), np.array(solved.model)
+        parts, values = executor.components(theta), designer.values_at(theta, {})
+    whole[rows, columns] = executor.groups_of(inside)
+    row, column = document.cursor
     spectrum, trace, free = dict[str, Array](), dict[str, Array](), dict[str, Array]()
-    for component in model.components:
-        part = parts.get(component.name)
-        if part is None:
-            continue
+    for name, part in parts.items():
         full = np.full(ground.data.shape, np.nan)
-        full[at_row, at_column] = part.T if by_energy else part
-        spectrum[component.name], trace[component.name] = full[row], full[:, column]
+        full[rows, columns] = part
+        spectrum[name], trace[name] = full[row], full[:, column]
     size, inside_axis = ground.data.shape[1 if by_energy else 0], columns if by_energy else rows
     for k, name in enumerate(designer.free):
         free[name] = np.full(size, np.nan)
         free[name][inside_axis] = amplitudes[:, k]
     moved = dict[str, Array]()
-    for name in sorted(names if by_energy else ()):
+    for name in sorted(dispersed(model.parameters) if by_energy else ()):
         moved[name] = np.full(size, np.nan)
-        moved[name][columns] = dispersed_values[name][0]
+        moved[name][columns] = values[name][0]
     problem = "" if np.isfinite(inside).any() else NOT_FINITE
     sums = whole[row], whole[:, column]
     arguments = *sums, spectrum, trace, problem, designer.axis, free, moved
     return Frame(whole.astype(np.float32), *arguments)
 
 
-#: One component as a sum of models: each its sign and what it is compiled to.
-_Terms = list[tuple[float, CompiledModel]]
-
-#: The components of models that differ in their values alone, and the models that they are of.
-_KEPT: dict[Hashable, dict[str, _Terms]] = {}
-
-
-def _terms(model: Model) -> dict[str, _Terms]:
-    """The components of a model in file order, compiled once for all models of its structure, and
-    before them, called "", the model itself.
-
-    One that reads the spectrum is what it adds: the model from it on without the model after it.
-    """
-    key = state_of(model)[0], id(model.energy), id(model.time)
-    if key not in _KEPT:
-        if len(_KEPT) >= 50:
-            _KEPT.clear()
-        terms: dict[str, _Terms] = {"": [(1.0, compile_model(model))]}
-        for index, component in enumerate(model.components):
-            if component.op.kind == "RESOLUTION":
-                continue
-            instrument = resolution_of(model.components, component)
-            above = [] if instrument is None else [instrument]
-            after = model.components[index + 1 :]
-            if component.op.spectrum_fed and after:
-                terms[component.name] = [
-                    (1.0, _compiled(model, [*above, component, *after])),
-                    (-1.0, _compiled(model, [*above, *after])),
-                ]
-            else:
-                terms[component.name] = [(1.0, _compiled(model, [*above, component]))]
-        _KEPT[key] = terms
-    return _KEPT[key]
-
-
 #: One component as a sum of executors.
 _Made = dict[str, list[tuple[float, Executor]]]
 
-#: Executors of components at a row or a column. They are kept while a value is dragged.
-_MADE: dict[Hashable, tuple[object, object, _Made]] = {}
+#: The components, and before them the model itself, called "", at a row or a column: of models that
+#: differ in their values alone. They are kept while a value is dragged.
+_MADE: dict[Hashable, tuple[object, _Made]] = {}
 
 
-def _executors(ground: Ground, document: Document, **window: Any) -> _Made:
-    """The executors of :func:`_terms` in a window."""
-    assert document.model is not None
-    terms, measurement = _terms(document.model), ground.measurement(document)
-    key = id(terms), id(measurement), *window.items()
+def _executors(model: Model, measurement: Measurement, **window: Any) -> _Made:
+    """The executors of components in a window."""
+    key = state_of(model)[0], id(model.energy), id(model.time), id(measurement), *window.items()
     if key not in _MADE:
         if len(_MADE) >= 20:
             _MADE.clear()
         seen = replace(
             measurement.without_data(), ends=measurement.ends or measurement.columns, **window
         )
+        terms = {"": [(1.0, compile_model(model))], **terms_of(model)}
         made = {
             name: [(sign, executor_of(compiled, seen)) for sign, compiled in parts]
             for name, parts in terms.items()
         }
-        _MADE[key] = terms, measurement, made
-    return _MADE[key][2]
-
-
-def _compiled(model: Model, components: list[Component]) -> CompiledModel:
-    """Some components of a model as one of their own."""
-    part = part_of(model, components, {})
-    part.set_axes(energy=model.energy, time=model.time)
-    if model.aux is not None:
-        part.set_axes(aux=model.aux, aux_weights=model.aux_weights)
-    return compile_model(part)
+        _MADE[key] = (model.energy, model.time, measurement), made
+    return _MADE[key][1]
 
 
 def _parts(
     ground: Ground, document: Document, **window: tuple[int, int] | None
 ) -> dict[str, Array]:
-    model = document.model
-    assert model is not None
-    values, curves = model.values, {}
-    size = model.energy if "columns" not in window else model.time
-    n = 1 if size is None else size.size
-    for name, parts in _executors(ground, document, **window).items():
-        total = np.zeros(n)
-        for sign, executor in parts:
-            theta, fixed = (
-                np.array([values[parameter] for parameter in names], np.float64)
-                for names in (executor.opt_param_names, executor.fixed_names)
-            )
-            total = total + sign * np.ravel(executor.run(theta, fixed))
-        curves[name] = total
-    return curves
+    assert document.model is not None
+    values = document.model.values
+    made = _executors(document.model, ground.measurement(document), **window)
+    return {name: np.ravel(sum_of(parts, values)) for name, parts in made.items()}
 
 
 def chisqr_of(ground: Ground, document: Document) -> float:
     """χ² of the model as it stands, over the window; NaN without a model."""
     if document.model is None:
         return float("nan")
-    measurement: Measurement = ground.measurement(document)
-    with np.errstate(all="ignore"):
-        residual = executor_of(compile_model(document.model), measurement).residual(
-            document.model.theta()
-        )
-    return float(np.einsum("i,i", residual, residual))
+    executor = executor_of(compile_model(document.model), ground.measurement(document))
+    return chisqr_at(executor, document.model.theta(), None)

@@ -236,16 +236,9 @@ def _file_of_measurement(measurement: Measurement, model: Model) -> File:
         file.set_noise("poisson", scale=measurement.loss_scale)
     elif measurement.weight is not None:
         file.set_noise("gaussian", sigma=1.0 / measurement.weight)
-    limits: dict[str, list[float]] = {}
-    for name, axis, window in (
-        ("energy_limits", model.energy, measurement.columns),
-        ("time_limits", model.time, measurement.rows),
-    ):
-        if axis is not None and window is not None:
-            part = axis[slice(*window)]
-            limits[name] = [float(part.min()), float(part.max())]
-    if limits:
-        file.set_fit_limits(limits.get("energy_limits"), time_limits=limits.get("time_limits"))
+    energy, time = _span(model.energy, measurement.columns), _span(model.time, measurement.rows)
+    if energy is not None or time is not None:
+        file.set_fit_limits(energy, time_limits=time)
     return file
 
 
