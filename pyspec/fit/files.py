@@ -114,8 +114,6 @@ class Files:
     @property
     def data_square(self) -> float:
         """chi² of a model that is 0 everywhere: what rounding of chi² is measured by."""
-        if self.only is not None:
-            return self.only.data_square
         return sum(file.data_square for file in self.files)
 
     @cached_property

@@ -190,8 +190,7 @@ class Found(lmfit.minimizer.MinimizerResult):  # type: ignore[misc]
     def residual(self) -> Array:
         """(n_residuals,) at the best fit."""
         if self._residual is None:
-            problem = self._problem
-            self._residual = np.array(problem.executor.residual(self._theta, problem.fixed))
+            self._residual = self._problem.plain_residual(self._theta)
         return self._residual
 
     @residual.setter

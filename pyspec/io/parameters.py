@@ -73,7 +73,7 @@ def plain_result(result: FitResult | SliceResults) -> dict[str, object]:
         "parameter_units": {k: unit for k, unit in units.items() if unit},
         "data_sha256": None if data is None else digest(data),
         "model_sha256": hashlib.sha256(began.to_yaml().encode()).hexdigest(),
-        "versions": versions(),
+        "versions": dict(versions()),
     }
 
 

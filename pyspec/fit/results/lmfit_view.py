@@ -82,8 +82,7 @@ class LmfitNames(EndedFit):
         """What the fit minimises, of the shape of `data`: ``(data - fit) / sigma``, for counts the
         signed root of the deviance, 0 where masked. Its squares sum to `chisqr`."""
         need_fitted(self)
-        residual = np.array(self.problem.executor.residual(self.theta, self.problem.fixed))
-        return residual.reshape(self.data.shape)
+        return self.problem.plain_residual(self.theta).reshape(self.data.shape)
 
     @property
     def chain(self) -> Array:

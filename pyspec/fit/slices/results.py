@@ -23,6 +23,7 @@ from pyspec.fit.findings.counted import (
 )
 from pyspec.fit.findings.finding import plain
 from pyspec.fit.findings.kinds import Kind
+from pyspec.fit.results.components import sum_of
 from pyspec.fit.results.measured import Measured
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.results.same_data import need_checksum
@@ -207,8 +208,7 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         fit, values = np.full((len(self), self.energy.size), np.nan), self.values
         for k in np.flatnonzero(~np.isnan(self.chisqr)).tolist():
             at = {name: float(column[k]) for name, column in values.items()}
-            names_of_both = executor.opt_param_names, executor.fixed_names
-            fit[k] = executor.run(*({name: at[name] for name in names} for names in names_of_both))
+            fit[k] = sum_of([(1.0, executor)], at)
         return fit
 
     @property

@@ -301,14 +301,10 @@ def _samples(samples: MCMCResult | None) -> dict[str, object] | None:
     }
 
 
-def versions() -> dict[str, str]:
-    """Of pyspec and of the libraries; asks for that of lmfit without importing it, a second."""
-    return dict(_versions())
-
-
 @cache
-def _versions() -> dict[str, str]:
-    """The same, looked up once: three files of metadata take 3 ms, more than all else of a fit."""
+def versions() -> Mapping[str, str]:
+    """Of pyspec and the libraries, without importing lmfit, which takes a second. Looked up once:
+    three files of metadata take 3 ms, more than all else of a fit."""
     return {
         "pyspec": VERSION,
         "python": platform.python_version(),

@@ -191,10 +191,8 @@ def _check_shared(problem: FitProblem, record: Record) -> None:
     shared = [name for name, par in free.items() if par.free is not None and par.free.shared]
     if not shared:
         return
-    with np.errstate(all="ignore"):
-        residual = problem.executor.residual(record["ending"]["theta"], problem.fixed)
-    chisqr = float(record["ending"]["chisqr"])
-    if not np.isclose(float(residual @ residual), chisqr, rtol=1e-6, atol=0.0):
+    now, then = problem.chisqr_at(record["ending"]["theta"]), float(record["ending"]["chisqr"])
+    if not np.isclose(now, then, rtol=1e-6, atol=0.0):
         raise FitError(
             f"{problem.label}: {shared[0]} was solved for from the data of several files, of which "
             "this is one; values and errors are in the archive, fit the files together again for "

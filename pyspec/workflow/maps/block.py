@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pyspec.errors import PyspecError
 from pyspec.fit import fit_slices
 from pyspec.fit.options import MethodOptions
+from pyspec.fit.results.table import columns_of
 from pyspec.model import Measurement, Model
 from pyspec.model.data.checksum import Data
 from pyspec.workflow.data.noise import NoiseArguments
@@ -150,10 +151,7 @@ def _fit(job: MapJob, rows: Mapping[str, Data], which: Data, results: dict[str, 
     slices = fit_slices(job.model, series, seeds=seeds, progress=False, **options)
     if slices.interrupted:
         raise KeyboardInterrupt
-    values, errors = slices.values, slices.stderr
-    columns = {name: getattr(slices, name) for name in NUMBERS} | values
-    columns |= {f"{name}_stderr": errors[name] for name in errors}
-    for name, column in columns.items():
+    for name, column in columns_of(slices, NUMBERS).items():
         results[name][which] = np.where(np.isnan(column), np.nan, column)  # the one NaN of a store
     results["status"][which] = slices.status
     results["message"][which] = [_short(text) for text in slices.message]

@@ -19,6 +19,7 @@ from pyspec.model.data.measurement import row_of
 from pyspec.model.data.windows import excluded, index_range
 from pyspec.model.yaml.reader import Scalar, Source, walk
 from pyspec.model.yaml.sections import listed, model_names, positions
+from pyspec.workflow.data.checks import both_of
 from pyspec.workflow.project import File
 from pyspec.workflow.session.document import Document, Limits, Range
 
@@ -174,8 +175,7 @@ class Ground:
             if hidden[slice(None) if ends is None else slice(*ends)].all():
                 raise DataError("this leaves no point of the window; include a range again")
             hidden = hidden if name == self.last else hidden[:, None]
-            kept = np.broadcast_to(~hidden, self.data.shape)
-            keep = kept.copy() if keep is None else keep & kept
+            keep = both_of(keep, ~hidden, self.data.shape)
         return replace(self.whole, rows=rows, columns=columns, keep=keep)
 
     def still(self, document: Document) -> Model:
