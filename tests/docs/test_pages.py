@@ -131,8 +131,11 @@ def scan_maker() -> str:
     return made
 
 
-#: Pages whose scripts take seconds: sampling, simulated spectra, schemes, many slices.
-LONG = ("cluster", "compare_models", "kinetics", "slices", "transient_absorption", "uncertainties")
+#: Pages whose scripts take seconds: sampling, simulated spectra, schemes, many slices or pictures.
+LONG = (
+    "cluster", "compare_models", "kinetics", "maps", "plots", "slices", "transient_absorption",
+    "uncertainties",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -57,10 +57,13 @@ def abscissae(params: np.ndarray, rng: np.random.Generator, decades: float) -> n
     return np.concatenate([ends, sizes, rng.normal(size=6), on])
 
 
+#: A response without a closed form: its sums take seconds at such widths.
+SUMMED = "sinDivX_gaussIRF"
+
 #: Not what a resolution makes of a function, where the sums take their time at such widths;
 #: test_resolution.py goes from 1e-300 to 1e160 in fewer points, and asks for no NaN alone.
 SWEEPS = [
-    (name, isa)
+    pytest.param(name, isa, marks=[pytest.mark.slow] if name == SUMMED else [])
     for name, op in OPS.items()
     if op.params and op.kind != "RESOLVED"
     for isa in supported_isas()

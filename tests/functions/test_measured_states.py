@@ -13,7 +13,7 @@ from pyspec._library import KernelCall, OpDef
 from pyspec.formula import instrument_text, op_of, scheme_of
 from pyspec.functions.response_rows import response
 
-pytestmark = pytest.mark.sweep(7)
+pytestmark = pytest.mark.sweep(11)
 
 RESPONSES = {
     "uneven": ([-0.31, -0.2, -0.05, 0.0, 0.02, 0.2, 0.7], [0, 0.2, 0.9, 1.0, 0.7, 0.3, 0]),

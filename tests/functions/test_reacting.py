@@ -78,7 +78,7 @@ RATES = {
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_reference_agrees(scheme: str, rates: str) -> None:
     """By other points, for times up to 1e12 of the fastest rate; and as an instrument sees them."""
-    times = np.concatenate([[-0.5, -0.1], TIMES[::3]])
+    times = np.concatenate([[-0.5, -0.1], TIMES[::5]])
     for head in ("kinetics s(X): ", "kinetics s(X, gaussIRF): "):
         op = op_of(head + SCHEMES[scheme])
         given = {"A": 1.0, "t0": 0.05, "a": 0.3, "b": B, "SD": 0.3} | RATES[rates]

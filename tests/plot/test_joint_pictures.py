@@ -57,7 +57,7 @@ def test_the_picture_has_every_file_by_name(series: bool, tmp_path: Path) -> Non
         result.plot(ax=ax)
 
 
-@pytest.mark.parametrize("sigma", [0.0, 0.3])
+@pytest.mark.parametrize("sigma", [0.0, pytest.param(0.3, marks=pytest.mark.slow)])
 def test_the_report_has_all_files(sigma: float, tmp_path: Path) -> None:
     """report() took one file alone."""
     result = joint(["cold", "warm", "hot"], sigma=sigma)

@@ -85,9 +85,9 @@ def test_data_slice_of_an_overview(tmp_path: Path) -> None:
     ("own", "given", "falls"),
     [
         ("binding energy", "Energy (eV)", True),
-        ("kinetic energy", "binding energy, wrongly", False),
+        pytest.param("kinetic energy", "binding energy, wrongly", False, marks=pytest.mark.slow),
         ("", "Binding energy (eV)", True),  # the data say nothing
-        ("", "Energy (eV)", False),
+        pytest.param("", "Energy (eV)", False, marks=pytest.mark.slow),
     ],
 )
 def test_a_label_does_not_turn_the_axis(tmp_path: Path, own: str, given: str, falls: bool) -> None:

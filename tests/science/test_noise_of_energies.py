@@ -74,7 +74,9 @@ def test_the_residual_of_a_first_fit_says_it() -> None:
     assert abs(of_spectra - 1) < 0.05
 
 
-@pytest.mark.parametrize(("delays", "factor"), [("8", 1.3), ("5", 1.9)])
+@pytest.mark.parametrize(
+    ("delays", "factor"), [("8", 1.3), pytest.param("5", 1.9, marks=pytest.mark.slow)]
+)
 def test_a_few_delays_do_not(delays: str, factor: float) -> None:
     """The page on transient absorption said to take these."""
     assert pulls(delays)[0] > factor

@@ -34,6 +34,7 @@ def test_mean_0_and_sd_1(name: str, method: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_wrong_errors_are_seen() -> None:
     """Noise that is 1.3 times what the weights say: so are the pulls."""
     _, sd_limit = limits(FITS)
@@ -42,7 +43,7 @@ def test_wrong_errors_are_seen() -> None:
     assert (pulls.sds - 1 > sd_limit).any()
 
 
-@pytest.mark.parametrize("samples", [0.5, 2.0])
+@pytest.mark.parametrize("samples", [0.5, pytest.param(2.0, marks=pytest.mark.slow)])
 def test_a_free_onset_is_unbiased(samples: float) -> None:
     """An onset between two samples, under an exact Gaussian response."""
     pulls = FreeOnset(samples).pulls(200)

@@ -118,7 +118,7 @@ def assert_number(value: float, error: float, expected: Number, what: str) -> No
     assert abs(error - expected[1]) <= 0.05 * expected[1], what
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("number", [1, *(pytest.param(k, marks=pytest.mark.slow) for k in (2, 3))])
 def test_free_spectra(shared: Path, number: int) -> None:
     found = dataset(shared, number)
     assert found.time is not None

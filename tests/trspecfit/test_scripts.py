@@ -20,9 +20,12 @@ pytest.importorskip("emcee")
 PEER = os.environ.get("PYSPEC_TRSPECFIT", sys.executable)
 
 
+#: Scripts whose calls other tests of this folder make one by one.
+LONG = ("archive", "batch", "comparison", "cycles", "profiles", "sampling", "tied")
+
+
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.slow if name == "sampling" else ()) for name in NAMES],
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in NAMES]
 )
 def test_a_script_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare(tmp_path, name)

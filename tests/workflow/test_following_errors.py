@@ -35,7 +35,10 @@ def law(height: float, free: bool, seed: int, name: str) -> Any:
 
 @pytest.mark.parametrize(
     ("height", "free", "name", "truth"),
-    [(1, False, "Gauss_01_A", 1.0), (10, True, "Gauss_01_SD", 0.6)],
+    [
+        (1, False, "Gauss_01_A", 1.0),
+        pytest.param(10, True, "Gauss_01_SD", 0.6, marks=pytest.mark.slow),
+    ],
 )
 def test_it_says_by_how_much(height: float, free: bool, name: str, truth: float) -> None:
     pulls, foretold = [], []

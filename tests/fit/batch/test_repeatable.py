@@ -39,7 +39,13 @@ def way_of(fit: Callable[..., Any], *given: Any, **options: Any) -> list[float]:
     return way
 
 
-@pytest.mark.parametrize("method", OPTIONS)
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(one, marks=[] if one == "basinhopping" else [pytest.mark.slow])
+        for one in OPTIONS
+    ],
+)
 def test_the_same_seed_gives_the_same_fit(pair: tuple[Model, Measurement], method: str) -> None:
     """They had no seed: `seed=` went to the random starts alone, and no fit was that of before."""
 

@@ -169,7 +169,7 @@ def test_which_of_two_is_better() -> None:
     assert not Ended.of(1, 1, "failed", "no", None).is_better(first)
 
 
-@pytest.mark.parametrize("workers", ["processes", "threads"])
+@pytest.mark.parametrize("workers", [pytest.param("processes", marks=pytest.mark.slow), "threads"])
 def test_workers_begin_at_the_same_starts(workers: str) -> None:
     """The random starts were those of the place within a part, not within the series."""
     series = Measurement(np.stack([spectrum(k) for k in range(8)]))

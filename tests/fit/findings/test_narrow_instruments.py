@@ -79,6 +79,7 @@ def test_errors_that_are_right_are_not(width: float, noise: float):
     assert 0.8 < scatter(others) < 1.2
 
 
+@pytest.mark.slow
 def test_the_interval_that_is_advised_has_the_truth_as_often_as_it_says():
     hits, n = 0, 0
     for seed, at in enumerate(np.random.default_rng(2).uniform(-0.5, 0.5, 50)):

@@ -37,7 +37,13 @@ def _fit(method: str, name: str = "m", **options: int) -> FitResult:
     return fit_model(_model(name), Measurement(data=_data()), method=method, **options)
 
 
-@pytest.mark.parametrize("method", ["differential_evolution", "dual_annealing", "brute", "shgo"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        *("differential_evolution", "shgo"),
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("dual_annealing", "brute")),
+    ],
+)
 def test_a_global_search_goes_past_them(method: str) -> None:
     """shgo and brute begin in the corners of the bounds."""
     best = _fit("native")

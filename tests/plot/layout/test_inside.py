@@ -109,7 +109,14 @@ CASES: dict[str, Callable[[], FitResult]] = {
 }
 
 
-@pytest.fixture(scope="module", params=CASES)
+#: Others have their panels.
+ALIKE = ("overlapping peaks", "one time")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(one, marks=[pytest.mark.slow] if one in ALIKE else []) for one in CASES],
+)
 def fit(request: pytest.FixtureRequest) -> FitResult:
     return CASES[request.param]()
 

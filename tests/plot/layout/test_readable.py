@@ -49,7 +49,12 @@ def contrast(colour, behind) -> float:
 
 
 @pytest.mark.parametrize(
-    ("style", "given"), [("dark_background", False), ("dark_background", True), ("default", True)]
+    ("style", "given"),
+    [
+        ("dark_background", True),
+        pytest.param("dark_background", False, marks=pytest.mark.slow),
+        pytest.param("default", True, marks=pytest.mark.slow),
+    ],
 )
 def test_text_is_read_on_any_background(file: File, style: str, given: bool) -> None:
     # Labels, titles and legends were as dark as a dark background.
