@@ -11,6 +11,7 @@ from pyspec import File, Measurement, load_model
 from pyspec.build.desk import Desk
 from pyspec.cli.arguments import build_parser
 from pyspec.cli.commands.build import session_of
+from pyspec.functions.response import expFun_gaussIRF
 from pyspec.workflow.session.document import Refusal
 from pyspec.workflow.session.edits import Add, Exclude, Law, NewModel, Remove, Set, Window, Yaml
 from pyspec.workflow.session.session import Session
@@ -106,6 +107,42 @@ def test_a_measurement_with_a_model() -> None:
     result = session.fit()
     assert result
     assert result.n_data == 65  # type: ignore[union-attr]
+
+
+def test_errors_are_shown_where_an_onset_follows_the_energy(tmp_path: Path) -> None:
+    """The onset has no single value, and such a fit counted as that of another model."""
+    text = """parameters: {z: [0.1, True, -1, 1], c: [0, True]}
+m:
+  gaussIRF: {SD: [0.2, False]}
+  expFun: {A: {free: energy}, tau: [2, True, 0.1, 20], t0: ["z + c * (energy - 4)"]}
+"""
+    onsets = 0.2 + 0.1 * (ENERGY - 4)
+    decay = [expFun_gaussIRF(TIME, 1, 3.0, onset, 0.2) for onset in onsets]
+    data = np.transpose(decay) * LINE + 0.01 * NOISE
+    session = Session(File(data=data, energy=ENERGY, time=TIME, name="tr"), text)
+    result = session.fit()
+    assert result
+    assert session.document.result is result
+    same_when_opened(session, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("[Gauss_01_x0]", "[Gauss_01_x0 + 1]"), ("** 2", "** 4")],
+    ids=["an expression", "a formula"],
+)
+def test_a_fit_is_not_of_a_model_that_means_something_else(old: str, new: str) -> None:
+    """Errors of the fit stood beside a curve that it had never seen."""
+    text = """functions:
+  Bell: {formula: A * exp(-((x - x0) / w) ** 2)}
+m:
+  Bell: {A: [9, True], x0: [Gauss_01_x0], w: [1, False]}
+  Gauss: {A: [9, True], x0: [4, True], SD: [0.7, True]}
+"""
+    session = Session(spectrum(), text)
+    assert session.fit() is session.document.result
+    assert session.edit(Yaml(session.text.replace(old, new, 1)))
+    assert session.document.result is None
 
 
 def test_free_spectra_are_shown(tmp_path: Path) -> None:

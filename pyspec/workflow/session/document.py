@@ -10,8 +10,11 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pyspec._library import OpDef
 from pyspec.fit import FitResult
 from pyspec.model import Model, Par
+from pyspec.model.model_tree import ModelTree
+from pyspec.model.tree import ops_of
 
 Array = npt.NDArray[np.float64]
 
@@ -123,15 +126,19 @@ class Document(Seen):
 
 def is_of(result: FitResult | None, model: Model | None) -> bool:
     """Whether a model stands at the values of a fit."""
-    if result is None or model is None:
+    if result is None or model is None or result.free_names != model.opt_param_names:
         return False
-    values = result.values
-    parameters = {name: par for name, par in model.parameters.items() if par.free is None}
-    if result.free_names != model.opt_param_names or values.keys() != parameters.keys():
-        return False
-    return all(
-        par.formula is not None or values[name] == par.value for name, par in parameters.items()
+    return _outline(result.problem.model) == _outline(model) and all(
+        result.values[name] == par.value
+        for name, par in model.parameters.items()
+        if par.formula is None and par.free is None
     )
+
+
+def _outline(model: ModelTree) -> tuple[list[OpDef], dict[str, str | None]]:
+    """The functions of a model and what its parameters follow."""
+    ops = ops_of(model.components, model.quantities)
+    return ops, {name: par.expr for name, par in model.parameters.items()}
 
 
 @dataclass(frozen=True)
