@@ -171,8 +171,11 @@ _ERRORS = (
 
 def holds_errors(name: str, value: str) -> bool:
     """Whether a column of that name holds standard errors of the column `value`: "sigma", or
-    "counts_err" beside "counts"."""
-    name, value = ((split_unit(text)[0] or text).strip().lower() for text in (name, value))
+    "counts_err" beside "counts". Those in per cent of it, "error (%)", are not standard errors."""
+    (label, own), (other, unit) = split_unit(name), split_unit(value)
+    if own == "%" != unit:
+        return False
+    name, value = (label or name).strip().lower(), (other or value).strip().lower()
     beside = (name, name.removeprefix(value), name.removesuffix(value))
     words = [re.sub(r"[\s_.-]+", "", word) for word in beside]
     endings = _ERRORS.split()

@@ -30,6 +30,8 @@ def test_errors_by_their_names_in_other_languages(tmp_path: Path) -> None:
         "Std. Dev.", "Std Err", "yerr", "Y-Error", "error bars", "u_sigma", "s.d.",
     ):  # fmt: skip
         assert holds_errors(name, "u" if name == "u_sigma" else "I"), name
+    assert not holds_errors("error (%)", "I (counts)")  # 1 % of 10,000 was taken for one count
+    assert holds_errors("error (%)", "R (%)")
     for name in ("Se", "SE", "ΔA", "delta", "dI", "I2", "reference", "y", "stdref", "weight"):
         assert not holds_errors(name, "I"), name
     found = read(table(tmp_path / "a.csv", "Energie (eV),I,Fehler", ENERGY, PEAK, FALLING))
