@@ -71,10 +71,12 @@ def choose(
     for k, scale in enumerate(block.scales):
         lines = [entry for entry in entries if entry.shape == (block.shape[k],)]
         entry = next((e for e in lines if e.name == scale), None)
-        if entry is not None and entry not in chosen.values() and entry is not block:
-            _put(table, k, entry.kind or entry.word, entry)
+        if entry is not None and entry is not block:
+            kind = next((kind for kind, axis in chosen.items() if axis is entry), entry.kind)
+            _put(table, k, kind or entry.word, entry)
     for kind, entry in chosen.items():
-        _put(table, _place(path, table, block, kind, entry), kind, entry)
+        if entry.name not in table.labels.values():
+            _put(table, _place(path, table, block, kind, entry), kind, entry)
     pool = [
         entry
         for entry in entries
