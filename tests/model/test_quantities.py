@@ -59,7 +59,7 @@ GAUSS = "Gauss: {A: [1, true], x0: [2, true], SD: [s]"
     [
         f"m:\n  {GAUSS}}}\nparameters:\n  s: [1, true]",
         f"m: {{{GAUSS}\n  }}\n}}\nparameters: {{s: [1, true],\n}}\n",
-        f"  parameters:\n      s: [1,\n# comment\n true]\n  m:\n    {GAUSS}}}\n",
+        f"  parameters:\n      s: [1,\n# comment\n true]\n  m :\n    {GAUSS}}}\n",
         '{"m":{"Gauss":{"A":[1,true],"x0":["1\n + 1"],"SD":["s"]}},\n"parameters":{"s":[1,true]}}',
     ],
     ids=["no line break at the end", "closed in a line of its own", "indented", "in one bracket"],

@@ -91,7 +91,7 @@ class Source:
 
     def entry(self, key: Scalar, value: Node) -> str:
         """The lines of an entry and of the comment at its end, as one that is not indented."""
-        gap = self.text[key.end + 1 : value.begin] or " "  # none between braces
+        gap = self.text[key.end : value.begin].partition(":")[2] or " "  # none between braces
         comment = re.compile(r"[ \t]*#[^\r\n]*").match(self.text, value.end)
         end = comment.end() if comment else value.end
         text = f"{self.text[key.begin : key.end]}:{gap}{self.text[value.begin : end].rstrip()}\n"
