@@ -43,6 +43,7 @@ def test_the_units_of_a_trace_change_no_law(
     assert laws.is_sharp
 
 
+@pytest.mark.slow
 def test_a_trace_far_from_zero_has_the_same_laws(law: tuple[float, float]) -> None:
     laws = guess_laws(1e7 + TIME, 1e7 + DECAY)
     ((height, tau),) = laws.decays

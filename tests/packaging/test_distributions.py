@@ -96,6 +96,7 @@ def names_of(sdist: Path) -> set[str]:
         return {name.removeprefix(f"{top}/") for name in archive.getnames()}
 
 
+@pytest.mark.slow
 def test_the_sdist_is_the_whole_source_tree(sdist: Path) -> None:
     """It used to leave out CONTRIBUTING.md and the scripts of the documentation, without which
     links of the README led nowhere and `make test` failed."""

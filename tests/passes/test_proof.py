@@ -81,7 +81,7 @@ def subject(name: str, model: Model) -> Subject | None:
     return None
 
 
-@pytest.fixture(scope="module", params=[130, pytest.param(280, marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=[100, pytest.param(280, marks=pytest.mark.slow)])
 def subjects(request: pytest.FixtureRequest) -> list[Subject]:
     found = [subject(name, model) for name, model in models(request.param)]
     kept = [entry for entry in found if entry is not None]
@@ -122,6 +122,7 @@ def test_constant_columns_do_not_change(subjects: list[Subject]) -> None:
     assert seen > 50
 
 
+@pytest.mark.slow
 def test_few_columns_that_do_not_change_are_not_called_constant(subjects: list[Subject]) -> None:
     """Those are coincidences of values: a maximum of which one side counts, an onset before all
     samples. Left out is what a share of an area has passed: that of a flat spectrum, or of two

@@ -65,7 +65,7 @@ def test_ampgo_takes_it_and_leaves_the_generator_of_numpy(
     """It has no seed of its own: it draws from the generator of all of NumPy."""
 
     def way(**given: Any) -> list[float]:
-        return way_of(fit_model, *pair, method="ampgo", max_nfev=1000, **given)
+        return way_of(fit_model, *pair, method="ampgo", max_nfev=300, **given)
 
     np.random.seed(5)
     expected = np.random.random()

@@ -138,9 +138,7 @@ def test_a_native_fit_needs_no_lmfit_and_no_scipy(tmp_path: Path) -> None:
         "pyspec.save_fit('fit.h5', result); again = pyspec.load_fit('fit.h5');"
         "assert again.values == result.values and str(again.table) == str(result.table);"
         "assert again.predict(energy=[2.5]).stderr == result.predict(energy=[2.5]).stderr;"
-        "assert not {'lmfit', 'scipy', 'scipy.optimize'} & set(sys.modules);"
-        "assert result.params['Offset_y0'].value == result.values['Offset_y0'];"
-        "assert 'lmfit' in sys.modules"
+        "assert not {'lmfit', 'scipy', 'scipy.optimize'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
 

@@ -62,7 +62,9 @@ def test_ticks_of_a_large_offset_share_it(tmp_path: Path) -> None:
     assert figure.axes[0].xaxis.get_offset_text().get_text() == ""
 
 
-@pytest.mark.parametrize("name", ["run_$5_a$", "50$ \\foo{ 3$"])
+@pytest.mark.parametrize(
+    "name", ["run_$5_a$", pytest.param("50$ \\foo{ 3$", marks=pytest.mark.slow)]
+)
 def test_dollars_of_a_name_are_no_formula(tmp_path: Path, name: str) -> None:
     one = file(tmp_path, DATA[0], name=name)
     one.load_model("models.yaml", "peak")
