@@ -16,10 +16,15 @@ def fermi_edge(x: Any, A: Any, x0: Any, T: Any, SD: Any, mBelow: Any, mAbove: An
     """The step and its slope by SD^2, from which the lines follow."""
     kT = T * mp.mpf("1.380649e-23") / mp.mpf("1.602176634e-19")
     d = x - x0
-    has_small_terms = (SD / kT) ** 2 / 2 > 1.2 * mp.ln2 * mp.mp.prec
-    step, slope = (sommerfeld if has_small_terms else trapezoid)(d, kT, SD)
+    step, slope = _step_and_slope(d, kT, SD, mp.mp.prec)
     below = d * step + slope
     return A * step + mBelow * below + mAbove * (d - below)
+
+
+@lru_cache(maxsize=64)
+def _step_and_slope(d: Any, kT: Any, SD: Any, prec: int) -> tuple[Any, Any]:
+    has_small_terms = (SD / kT) ** 2 / 2 > 1.2 * mp.ln2 * prec
+    return (sommerfeld if has_small_terms else trapezoid)(d, kT, SD)
 
 
 def sommerfeld(d: Any, kT: Any, SD: Any) -> tuple[Any, Any]:
