@@ -61,6 +61,7 @@ def test_a_spectrum_of_many_points_is_a_line(tmp_path: Path) -> None:
     assert max(np.nanmax(one.get_ydata()) for one in below.lines) == pytest.approx(rest)
 
 
+@pytest.mark.slow
 def test_other_pictures_of_it(tmp_path: Path) -> None:
     result = fitted()
     for name, draw in {

@@ -47,7 +47,7 @@ def difference(one: Array, other: Array) -> float:
     return float(change / scale) if scale else float(change)
 
 
-@pytest.mark.parametrize("count", [12, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [8, pytest.param(500, marks=pytest.mark.slow)])
 def test_the_numbers_do_not_depend_on_the_passes(count: int) -> None:
     worst: list[tuple[float, int, str, tuple[str, ...]]] = []
     models = accepted(range(count))

@@ -59,7 +59,7 @@ def measurements(plan: ScheduledPlan, seed: int) -> Iterator[tuple[str, Measurem
     yield "window", Measurement(data, rows=window[0], columns=window[1], weight=columns), True
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(1500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [40, pytest.param(1500, marks=pytest.mark.slow)])
 def test_sums_are_those_of_the_general_walk(count: int) -> None:
     n_plans = n_other = 0
     for seed, plan in separable_plans(range(count)):

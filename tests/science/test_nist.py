@@ -16,10 +16,9 @@ from bench.nist import (
 )
 from bench.problems.nist_problems import PROBLEMS, StrdFile, read_strd
 from pyspec.executor import make_executor
-from pyspec.fit.solve.methods import known_methods
 from pyspec.functions.external import CALLABLES, forget_function
 
-METHODS = [method for method in ("native", "leastsq") if method in known_methods()]
+METHODS = ["native", pytest.param("leastsq", marks=pytest.mark.slow)]
 
 #: MINPACK takes a plateau of BoxBOD (a rate so large that nothing depends on it) for a minimum.
 DECEIVED = {"native": set(), "leastsq": {"BoxBOD"}}
