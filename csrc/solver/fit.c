@@ -20,6 +20,12 @@ int pyspec_chisqr_at(const pyspec_part *parts, int64_t n_parts, const double *th
     return pyspec_sum_parts(parts, n_parts, PYSPEC_FORM_VALUE, 1, team, chisqr);
 }
 
+int pyspec_information_at(const pyspec_part *parts, int64_t n_parts, const double *theta, int64_t n, double *sums)
+{
+    set_theta(parts, n_parts, theta);
+    return pyspec_sum_parts(parts, n_parts, PYSPEC_FORM_FISHER, n + 1, NULL, sums);
+}
+
 int pyspec_answer(pyspec_solver *s, const pyspec_part *parts, int64_t n_parts, pyspec_team *team)
 {
     set_theta(parts, n_parts, s->trial);

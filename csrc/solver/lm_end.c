@@ -267,13 +267,13 @@ static double downhill(const double *triangle, int is_factor, int64_t order, int
 /* The fall of chi^2 without the bound of each parameter, for a linear model. It is the square of the slope of the
  * parameter over the curvature that the free parameters leave. It is 0 if that curvature is only rounding: the free
  * parameters then have the same effect. */
-static void find_gains(const pyspec_solver *s, int is_factor, const columns *c, pyspec_end *end)
+static void find_gains(const pyspec_solver *s, const double *sums, int is_factor, const columns *c, pyspec_end *end)
 {
     const int64_t order = c->order, first = is_factor ? c->n_free : 0;
     fill(end->gain, 0.0, s->n);
     for (int64_t p = c->n_free; p < s->n; p++) {
         const int64_t k = c->place[p];
-        const double slope = downhill(s->normal, is_factor, order, k) / c->length[k];
+        const double slope = downhill(sums, is_factor, order, k) / c->length[k];
         double rest = is_factor ? 0.0 : -1.0;
         for (int64_t i = first; i < (is_factor ? order : c->n_free); i++)
             rest += c->u[i * order + p] * c->u[i * order + p];
@@ -325,6 +325,16 @@ static int find_covariance(const pyspec_solver *s, const columns *c, pyspec_end 
     return 1;
 }
 
+/* The information with the slopes of chi^2 as its last column. */
+static const double *put_slopes(const pyspec_solver *s, double *information)
+{
+    const int64_t n = s->n, order = n + 1;
+    for (int64_t k = 0; k < n; k++)
+        information[triangle_at(order, k, n)] = downhill(s->normal, has_factor(s), order, k);
+    information[triangle_at(order, n, n)] = s->chisqr;
+    return information;
+}
+
 int pyspec_end_of(const pyspec_solver *s, pyspec_end *end)
 {
     if (!s || !end)
@@ -333,9 +343,11 @@ int pyspec_end_of(const pyspec_solver *s, pyspec_end *end)
         return -STATUS_SIZE;
     const int64_t n = s->n;
     if (!s->normal || !end->work || (n && (!s->theta || !s->lower || !end->side || !end->held ||
-                                           !end->gain || !end->covariance || !end->factor)))
+                                           !end->gain || !end->covariance || !end->factor)) ||
+        (end->has_information && !end->information))
         return -STATUS_NULL_POINTER;
-    const int is_factor = has_factor(s);
+    const int is_factor = !end->has_information && has_factor(s);
+    const double *sums = end->has_information ? put_slopes(s, end->information) : s->normal;
     const double least = RESIDUE * s->data_square;
     int is_free = 1, is_narrow = 1, n_held = 0;
     columns c = begin_columns(n, end->work);
@@ -343,10 +355,10 @@ int pyspec_end_of(const pyspec_solver *s, pyspec_end *end)
     const double spread = pyspec_spread(s, end);
     end->flags = s->chisqr <= least ? PYSPEC_ENDING_EXACT : 0;
     end->distance = 0.0;
-    const int all = find_lengths(s->normal, is_factor, &c);
+    const int all = find_lengths(sums, is_factor, &c);
     for (int64_t k = 0; k < n; k++) {
         const int side = s->theta[k] <= s->lower[k] ? -1 : s->theta[k] >= s->lower[n + k];
-        const double pull = downhill(s->normal, is_factor, n + 1, k) / (c.length[k] * spread);
+        const double pull = downhill(sums, is_factor, n + 1, k) / (c.length[k] * spread);
         end->side[k] = end->held[k] ? 0 : side;
         end->flags |= end->side[k] ? PYSPEC_ENDING_AT_BOUND : 0;
         is_free &= !end->side[k] || pull * side > NEUTRAL;
@@ -354,22 +366,22 @@ int pyspec_end_of(const pyspec_solver *s, pyspec_end *end)
         n_held += end->held[k] != 0;
     }
     arrange(&c, NULL);
-    int is_certain = all && find_factor(s->normal, is_factor, &c);
+    int is_certain = all && find_factor(sums, is_factor, &c);
     if (is_certain)
-        write_factor(s->normal, is_factor, &c, end->factor);
+        write_factor(sums, is_factor, &c, end->factor);
     is_certain = is_certain && invert(&c);
     end->flags |= is_certain ? 0 : PYSPEC_ENDING_WEAK;
     if (n_held) {
         arrange(&c, end->held);
-        is_certain = find_factor(s->normal, is_factor, &c) && invert(&c);
+        is_certain = find_factor(sums, is_factor, &c) && invert(&c);
     }
     if (is_certain) {
-        find_gains(s, is_factor, &c, end);
+        find_gains(s, sums, is_factor, &c, end);
         end->distance = sqrt(find_decrease(s, &c, spread, &is_free)) / spread;
         is_certain = find_covariance(s, &c, end, &is_narrow);
     }
     if (end->flags & PYSPEC_ENDING_WEAK) /* what the work held is not needed any more */
-        pyspec_root(s->normal, n + 1, is_factor, end->factor, end->work);
+        pyspec_root(sums, n + 1, is_factor, end->factor, end->work);
     end->flags |= is_free ? 0 : PYSPEC_ENDING_NEUTRAL;
     end->flags |= is_narrow ? 0 : PYSPEC_ENDING_WIDE;
     end->flags |= is_certain && isfinite(end->distance) ? PYSPEC_ENDING_CERTAIN : 0;

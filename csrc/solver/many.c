@@ -214,7 +214,8 @@ static double square_of(const pyspec_many *m, const pyspec_problem *q, int64_t k
                          q->keep_row, q->keep_x);
 }
 
-/* Begins with a case. Returns whether it has as many points as parameters; else there is nothing to fit. */
+/* Begins with a case. Returns whether it has as many points as parameters, and if it is of counts one count; else there
+ * is nothing to fit. */
 static int begin_case(const pyspec_many *m, const pyspec_slot *slot, const pyspec_problem *q)
 {
     const pyspec_call *call = slot->part->call;
@@ -240,8 +241,9 @@ static int begin_case(const pyspec_many *m, const pyspec_slot *slot, const pyspe
         slot->search->way = 0;
     }
     const int is_enough = s->n_points >= s->n + (m->is_scaled ? 1 : 0);
-    s->end = is_enough ? PYSPEC_END_RUNNING : PYSPEC_END_DEGENERATE;
-    return is_enough;
+    const int is_empty = q->loss == PYSPEC_LOSS_POISSON && s->data_square == 0.0;
+    s->end = is_enough && !is_empty ? PYSPEC_END_RUNNING : PYSPEC_END_DEGENERATE;
+    return is_enough && !is_empty;
 }
 
 static int has_ending(const pyspec_solver *s)
@@ -259,23 +261,37 @@ static int find_ending(const pyspec_many *m, const pyspec_slot *slot)
         return STATUS_OK;
     end->n_free = s->n_points > s->n ? s->n_points - s->n : 1;
     end->is_scaled = m->is_scaled;
+    end->has_information = slot->part->call->problem->loss == PYSPEC_LOSS_POISSON;
     memset(end->held, 0, (size_t)s->n * sizeof *end->held);
+    if (end->has_information) {
+        if (!end->information)
+            return STATUS_NULL_POINTER;
+        own_part own;
+        take_own(m, slot, &own);
+        const int status = pyspec_information_at(&own.part, 1, s->theta, s->n, end->information);
+        if (status)
+            return status;
+    }
     return -pyspec_end_of(s, end);
 }
 
-/* Finds the ending of a fit that is done, and goes on where it is in doubt; `answer` is what it did last. */
+/* Finds the ending of a fit that is done, and goes on where it is in doubt; `answer` is what it did last. Where counts
+ * have no search, that is left to the caller. */
 static int search_on(const pyspec_many *m, const pyspec_slot *slot, int answer)
 {
     const pyspec_solver *s = slot->solver;
     const int is_known = slot->search && slot->search->way != 0 && pyspec_search_is_back(slot->search);
     if (answer != PYSPEC_FIT_DONE || is_known)
         return answer;
+    pyspec_end *end = slot->end;
     const int status = find_ending(m, slot);
-    if (status || !slot->search || slot->search->way != 0)
+    if (status || (slot->search && slot->search->way != 0))
         return status ? -status : answer;
-    const int is_in_doubt = has_ending(s) ? (slot->end->flags & PYSPEC_ENDING_WEAK) != 0
-                                          : pyspec_is_in_doubt(s, slot->end->work);
-    if (!is_in_doubt)
+    const int is_weak = (end->flags & PYSPEC_ENDING_WEAK) != 0, is_of_j = has_ending(s) && !end->has_information;
+    const int is_in_doubt = is_of_j ? is_weak : pyspec_is_in_doubt(s, end->work);
+    if (is_in_doubt && !slot->search && end->has_information)
+        end->flags = 0;
+    if (!is_in_doubt || !slot->search)
         return answer;
     pyspec_begin_span(slot->part);
     return pyspec_search_step(slot->search);

@@ -48,7 +48,7 @@ typedef struct pyspec_many {
  * threads of the team share the work; team may be NULL. A slot begins with `at` -1 and has a part, a solver and an end
  * with memory of their own. The caller sets n, max_nfev, tolerance and the pointers of the solver, and linear and work
  * of a search. Steps from case to case are in bytes, 0: the same for all. Returns PYSPEC_FIT_DONE or PYSPEC_FIT_AGAIN,
- * or minus a status. A case that is CERTAIN has all its numbers.
+ * or minus a status. A case that is CERTAIN has all its numbers. Fits of counts need `information` of their ends.
  *
  * With memory `beside`, PYSPEC_LANES slots that follow each other are a group, with one part for all. The questions of
  * their solvers are evaluated side by side, except for factors. A case has the same bits in any order and company.

@@ -75,12 +75,13 @@ class InC:
         #: Whether parameters may move jumps at other fixed values.
         self.may_jump = bool(compiled.plan.jumps)
         self.tolerance, _ = native_options(compiled.model.name, how.options)
+        is_scaled = like.loss != "poisson" if how.scale_covar is None else bool(how.scale_covar)
         self.solved = Solved(
             len(cases),
             names,
             compiled.plan.fixed_names,
             self.start.bounds,
-            how.scale_covar is None or bool(how.scale_covar),
+            is_scaled,
             max(NEAR, self.tolerance),
             self.start.moved,
         )
@@ -105,7 +106,7 @@ class InC:
             outline = compiled.outline
             if outline is None or outline.has_free or outline.is_idle or compiled.jumps:
                 return None
-            if type(like.data) is not np.ndarray or like.loss != "squares":
+            if type(like.data) is not np.ndarray:
                 return None
             arrays, _ = cases.arrays(range(1), like, 1)
             read = with_arrays(like, arrays, 0)
@@ -288,6 +289,8 @@ class _Slots:
         searches, self.structs["search"] = memories_of(
             len(solved.names), job.linear, limit, n_slots
         )
+        if job.like.loss == "poisson":  # where one is in doubt, Python knows better starts
+            self.structs["search"] = 0
         self._kept = laid, solvers, searches
 
     @property

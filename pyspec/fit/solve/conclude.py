@@ -107,8 +107,12 @@ def ending_of(run: Run) -> tuple[Ending, Verdict | None]:
         intervals = {problem.names.index(name): ends for name, ends in run.intervals.items()}
     is_saturated = run.scale_covar and run.n_points <= n_fitted
     ending, flags, _ = run.ended or (None, 0, 0)
-    if solver is not None and not run.stopped and not problem.is_poisson:
-        ending = solver.settle(run.n_points, n_amplitudes, run.scale_covar, intervals)
+    if solver is not None and not run.stopped and (problem.in_c or not problem.is_poisson):
+        information = None
+        if problem.is_poisson:
+            information = problem.executor.normal(solver.theta, problem.fixed, "fisher")
+        judged = run.n_points, n_amplitudes, run.scale_covar, intervals
+        ending = solver.settle(*judged, information)
         if solver.flags & _DECIDED != _CERTAIN and problem.in_memory:
             ending = run.objective.judge(solver)
         flags = solver.flags

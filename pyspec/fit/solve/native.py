@@ -32,8 +32,9 @@ Ints = npt.NDArray[np.int64]
 Evaluate = Callable[[Array, str], Array]
 
 #: Points that count, amplitudes that were solved for, whether the variance of a point is chi² over
-#: the degrees of freedom, and the intervals of parameters that are judged elsewhere.
-_Question = tuple[int, int, bool, Mapping[int, tuple[float, float]]]
+#: the degrees of freedom, the intervals of parameters that are judged elsewhere, and the information
+#: of counts.
+_Question = tuple[int, int, bool, Mapping[int, tuple[float, float]], bytes]
 
 #: Called between evaluations with (evaluations, chi², best chi²); may raise to end the fit.
 Watch = Callable[[int, float, float], None]
@@ -73,8 +74,9 @@ _ASKED, _READ = reading(
 )
 _DATA_SQUARE, _END, _NFEV, _PHASE, _FORM, _CHISQR, _DISTANCE, _NEEDS_FACTOR = _ASKED
 #: The same of an ending.
-_END_ARRAYS = "held", "side", "gain", "covariance", "factor", "work"
-_FILL_END = struct_of("pyspec_end", ("n_free", "is_scaled", *_END_ARRAYS)).pack_into
+_END_ARRAYS = "held", "side", "gain", "covariance", "factor", "information", "work"
+_END_NUMBERS = "n_free", "is_scaled", "has_information"
+_FILL_END = struct_of("pyspec_end", (*_END_NUMBERS, *_END_ARRAYS)).pack_into
 _READ_END = struct_of("pyspec_end", ("flags", "variance", "distance")).unpack_from
 _FORM_NAMES = {value: name for name, value in FORMS.items()}
 
@@ -273,12 +275,16 @@ class NativeSolver:
         """Whether the sums at the best point are a factor already."""
         return bool(_READ(self._memory)[_NEEDS_FACTOR] == 2)
 
-    def ask_for_end(self, n_free: int, is_scaled: bool) -> tuple[int, int]:
+    def ask_for_end(
+        self, n_free: int, is_scaled: bool, information: bytes = b""
+    ) -> tuple[int, int]:
         """Where C finds the solver, and what it is to say of the ending."""
         begin, at = self.address, self._places
-        bounds = begin + at.held, begin + at.side, begin + at.gain
-        others = begin + at.covariance, begin + at.factor, begin + at.end_work
-        _FILL_END(self._memory, at.ending, n_free, is_scaled, *bounds, *others)
+        arrays = at.held, at.side, at.gain, at.covariance, at.factor, at.information, at.end_work
+        places = (begin + place for place in arrays)
+        numbers = n_free, is_scaled, bool(information)
+        _FILL_END(self._memory, at.ending, *numbers, *places)
+        self._memory[at.information : at.information + len(information)] = information
         return begin, begin + at.ending
 
     def copies(self, n: int, is_scaled: bool) -> tuple[Ints, Ints, Ints]:
@@ -297,11 +303,14 @@ class NativeSolver:
         n_amplitudes: int,
         is_scaled: bool,
         intervals: Mapping[int, tuple[float, float]],
+        information: Array | None = None,
     ) -> Ending:
         """What C finds about the ending at the best point. `n_amplitudes` were solved for beside
         the parameters. `is_scaled` is whether the variance of a point is chi² over the degrees of
-        freedom. Parameters with `intervals` are judged elsewhere."""
-        question = n_points, n_amplitudes, is_scaled, intervals
+        freedom. Parameters with `intervals` are judged elsewhere. `information` is the triangle of
+        form "fisher" there, from which errors of counts follow."""
+        of_counts = b"" if information is None else information.tobytes()
+        question = n_points, n_amplitudes, is_scaled, intervals, of_counts
         if self._settled is not None and self._settled[0] == question:
             return self._settled[1]
         return self._settle(question, LIBRARY.pyspec_end_of)
@@ -314,9 +323,10 @@ class NativeSolver:
         return self._settle(self._settled[0], LIBRARY.pyspec_judge, *beside)
 
     def _settle(self, question: _Question, call: Callable[..., int], *beside: Any) -> Ending:
-        n_points, n_amplitudes, is_scaled, intervals = question
+        n_points, n_amplitudes, is_scaled, intervals, information = question
         memory, at = self._memory, self._places
-        asked = self.ask_for_end(max(n_points - self.n - n_amplitudes, 1), is_scaled)
+        n_free = max(n_points - self.n - n_amplitudes, 1)
+        asked = self.ask_for_end(n_free, is_scaled, information)
         memory[at.held : at.side] = bytes(at.side - at.held)
         for k in intervals:
             memory[at.held + 8 * k] = 1
@@ -328,7 +338,7 @@ class NativeSolver:
         ending = Ending.of_c(
             self.theta,
             flags,
-            bytes(memory[at.side : at.end_work]),
+            bytes(memory[at.side : at.information]),
             variance=variance,
             distance=distance,
             chisqr=chisqr,
@@ -366,6 +376,7 @@ class _Places(NamedTuple):
     gain: int
     covariance: int
     factor: int
+    information: int
     end_work: int
     work: int
     end: int
@@ -374,6 +385,6 @@ class _Places(NamedTuple):
 @lru_cache(maxsize=64)
 def _places_of(n: int) -> _Places:
     line, size = 8 * n, 8 * triangle_size(n + 1)
-    of_ending = 8 * WORDS["pyspec_end"], line, line, line, n * line, size
+    of_ending = 8 * WORDS["pyspec_end"], line, line, line, n * line, size, size
     works = LIBRARY.pyspec_end_work_size(n), LIBRARY.pyspec_fit_work_size(n)
     return _Places(*accumulate((_STATE + line, 2 * line, line, size, size, *of_ending, *works)))

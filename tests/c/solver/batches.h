@@ -180,7 +180,7 @@ static inline void begin_group(group_memory *g, const cases *c)
 }
 
 typedef struct slot_memory {
-    double theta[N], trial[N], answer[TRIANGLE], normal[TRIANGLE], ending[OUT - N];
+    double theta[N], trial[N], answer[TRIANGLE], normal[TRIANGLE], information[TRIANGLE], ending[OUT - N];
     int64_t held[N];
     pyspec_solver solver;
     pyspec_end end;
@@ -218,6 +218,7 @@ static inline void begin_slot(slot_memory *o)
     o->end.gain = o->ending + N;
     o->end.covariance = o->ending + 2 * N;
     o->end.factor = o->ending + 2 * N + N * N;
+    o->end.information = o->information;
     o->end.work = exact(pyspec_end_work_size(N), 1);
     o->search.work = exact(pyspec_search_work_size(N), 1);
 }

@@ -327,6 +327,33 @@ TEST(doubt_is_told)
     }
 }
 
+/* The information of another sample in place of its own Gram matrix, with the slopes of its own. */
+TEST(errors_of_counts_follow_from_the_information)
+{
+    for (int64_t n = 1; n <= MOST; n++)
+        for (int is_factor = 0; is_factor < 2; is_factor++) {
+            const sample own = make_sample(n, 5 + (uint64_t)n), other = make_sample(n, 50 + (uint64_t)n);
+            double information[(MOST + 1) * (MOST + 2) / 2];
+            sample both = other;
+            for (int64_t k = 0; k <= n; k++)
+                both.gram[triangle_at(n + 1, k, n)] = own.gram[triangle_at(n + 1, k, n)];
+            both.gram[triangle_at(n + 1, n, n)] *= 1e6; /* what the slopes could not explain */
+            memcpy(information, other.gram, sizeof information);
+            asked a, b;
+            begin(&a, &own, is_factor);
+            begin(&b, &both, 0);
+            a.solver.chisqr = b.solver.chisqr;
+            a.bounds[n - 1] = b.bounds[n - 1] = 0.0;
+            a.end.has_information = 1;
+            a.end.information = information;
+            CHECK_INT(ask(&a, &own), ask(&b, &both));
+            CHECK(fabs(a.end.distance - b.end.distance) <= 1e-12 * b.end.distance);
+            CHECK(!memcmp(a.covariance, b.covariance, (size_t)(n * n) * sizeof(double)));
+            for (int64_t k = 0; k < n; k++)
+                CHECK(fabs(a.gain[k] - b.gain[k]) <= 1e-12 * b.gain[k]);
+        }
+}
+
 TEST(what_is_missing_is_refused)
 {
     const sample s = make_sample(1, 1);
@@ -346,6 +373,9 @@ TEST(what_is_missing_is_refused)
         memset((char *)&b.end + ((char *)parts[k] - (char *)&a.end), 0, sizeof(void *));
         CHECK_INT(pyspec_end_of(&b.solver, &b.end), -STATUS_NULL_POINTER);
     }
+    a.end.has_information = 1;
+    CHECK_INT(pyspec_end_of(&a.solver, &a.end), -STATUS_NULL_POINTER);
+    a.end.has_information = 0;
     a.end.n_free = 0;
     CHECK_INT(pyspec_end_of(&a.solver, &a.end), -STATUS_SIZE);
     a.end.n_free = 1;

@@ -53,8 +53,11 @@ def model_of(text: str) -> Model:
 
 
 def series_of(model: Model, n: int = N, sigma: float = 0.4, **given: Any) -> Measurement:
-    noise = np.random.default_rng(5).normal(0.0, sigma, (n, ENERGY.size))
-    return Measurement(data=model.evaluate() + noise, **given)
+    rng = np.random.default_rng(5)
+    if given.get("loss") == "poisson":
+        counts = rng.poisson(np.maximum(model.evaluate(), 0.0), (n, ENERGY.size))
+        return Measurement(data=counts.astype(np.float64), **given)
+    return Measurement(data=model.evaluate() + rng.normal(0.0, sigma, (n, ENERGY.size)), **given)
 
 
 def gram(factor: np.ndarray | None) -> np.ndarray:
@@ -112,6 +115,8 @@ GIVEN: dict[str, dict[str, Any]] = {
         "rows": (1, 6),
     },
     "some zero weights": {"weight": np.tile(np.arange(ENERGY.size) % 7 > 0, (N, 1)) * 2.5},
+    "counts": {"loss": "poisson"},
+    "weighted counts": {"loss": "poisson", "weight": np.linspace(1.0, 2.0, ENERGY.size)},
 }
 
 
@@ -136,7 +141,8 @@ def test_each_is_the_fit_of_its_spectrum(text: str, given: str) -> None:
             for name, beside in GIVEN[given].items()
             if name in ("weight", "keep")
         }
-        alone = fit_model(model, Measurement(series.data[row], columns=series.columns, **own))
+        own |= {"columns": series.columns, "loss": series.loss}
+        alone = fit_model(model, Measurement(series.data[row], **own))
         assert_same(one.result, alone)
         assert (one.status, one.message) == (slices.status[k], slices.message[k])
         assert one.message == alone.message
@@ -310,6 +316,7 @@ MANY: dict[str, dict[str, Any]] = {
         "keep": np.arange(SIDE * ENERGY.size).reshape(SIDE, -1) % 7 > 0,
         "columns": (3, 66),
     },
+    "counts": {"loss": "poisson"},
 }
 BESIDE = [text for text in TEXTS if text != "at bounds"]
 
@@ -392,7 +399,9 @@ def test_each_ends_as_it_does_alone(
     far_off = np.minimum(one.fitted["nfev"], other.fitted["nfev"]) > 1000
     assert (one.made != other.made)[~far_off].sum() <= (3 if decides else 0)
     assert far_off.sum() <= (1 if hard else 0)
-    assert made.mean() > (0.5 if hard else 0.9)
+    # Of counts, those in doubt are left to Python: half of these, as m is at 0.
+    in_doubt = given == "counts" and text == "m at 0"
+    assert made.mean() > (0.4 if in_doubt else 0.5 if hard else 0.9)
     errors = errors_of(other)[made]
     off = np.abs(one.theta - other.theta)[made]
     held = np.isnan(errors)
