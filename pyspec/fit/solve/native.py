@@ -32,8 +32,8 @@ Ints = npt.NDArray[np.int64]
 Evaluate = Callable[[Array, str], Array]
 
 #: Points that count, amplitudes that were solved for, whether the variance of a point is chi² over
-#: the degrees of freedom, the intervals of parameters that are judged elsewhere, and the information
-#: of counts.
+#: the degrees of freedom, the intervals of parameters that are judged elsewhere, and of counts the
+#: information.
 _Question = tuple[int, int, bool, Mapping[int, tuple[float, float]], bytes]
 
 #: Called between evaluations with (evaluations, chi², best chi²); may raise to end the fit.
