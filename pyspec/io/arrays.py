@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pyspec.errors import DataError, several, suggest
 from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Request
-from pyspec.io.units import guess_kind, show_unit
+from pyspec.io.units import guess_kind, need_same_unit, show_unit
 from pyspec.model.data.source import LOADED, Source, source_of
 
 _DATA_WORDS = ("data", "counts", "intensity", "spectrum", "spectra", "signal", "z", "y", "map")
@@ -65,6 +65,7 @@ def choose(
     block = _named(path, entries, data) if data is not None else _largest(path, free, chosen)
     table = RawTable(block.load(), [None] * len(block.shape), name=block.name)
     if errors is not None:
+        need_same_unit(path, errors.name, errors.unit, block.unit)
         table.errors = _ordered(path, block, errors)
         table.notes.append(f"standard errors from {errors.name!r}")
     table.units["data"] = show_unit(block.unit)

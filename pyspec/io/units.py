@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from pyspec.errors import DataError
+
 #: Unit as written (lower case) → unit as shown.
 ENERGY_UNITS = {
     "ev": "eV",
@@ -106,6 +108,14 @@ def split_unit(text: str) -> tuple[str, str]:
     if match and match[1] and is_unit(match[2]):
         return match[1], show_unit(match[2])
     return text, ""
+
+
+def need_same_unit(where: object, errors: str, own: str, unit: str) -> None:
+    """Raises :class:`DataError` where standard errors say another unit than their data."""
+    if own and unit and show_unit(own).casefold() != show_unit(unit).casefold():
+        raise DataError(
+            f"{where}: errors={errors!r} are in {own}, the data in {unit}; write both in one unit"
+        )
 
 
 def guess_kind(name: str, unit: str = "") -> str | None:

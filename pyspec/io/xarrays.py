@@ -15,7 +15,7 @@ from pyspec.io.dataset import Dataset
 from pyspec.io.optional import need
 from pyspec.io.raw_table import RawTable, assemble
 from pyspec.io.sources.arrays import by_reference
-from pyspec.io.units import guess_kind, show_unit
+from pyspec.io.units import guess_kind, need_same_unit, show_unit
 
 if TYPE_CHECKING:
     import xarray
@@ -192,6 +192,8 @@ def _errors(
             f"{where}: errors={errors!r} has the dimensions {own}, the data {those}; give one "
             "error for each value"
         )
+    own_unit, unit = (str(variable.attrs.get("units", "")) for variable in (spread, array))
+    need_same_unit(where, errors, own_unit, unit)
     return spread.transpose(*array.dims)
 
 

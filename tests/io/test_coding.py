@@ -138,6 +138,10 @@ def test_axes_and_errors_are_decoded_too(tmp_path: Path) -> None:
     assert dataset.errors is not None
     assert np.allclose(dataset.energy, 80 + 0.1 * np.arange(6))
     assert np.array_equal(dataset.errors, [0.5, 1, np.nan, 2, 2.5, 3], equal_nan=True)
+    with h5py.File(tmp_path / "a.h5", "a") as file:
+        file["data"].attrs["units"], file["sigma"].attrs["units"] = "V", "mV"
+    with pytest.raises(DataError, match="errors='sigma' are in mV, the data in V"):
+        read(tmp_path / "a.h5", data="data", errors="sigma")
 
 
 @pytest.mark.parametrize("ending", ["nxs", "h5"])

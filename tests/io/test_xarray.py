@@ -59,6 +59,14 @@ SHIFTED = xr.Dataset(
         (MEASURED, {"data": "S", "errors": "sigm"}, "'sigm' is no variable; .*mean 'sigma'"),
         (MEASURED, {"data": "S", "errors": "flux"}, "'flux' has the dimensions time, the data"),
         (MEASURED["S"], {"errors": "sigma"}, "errors='sigma' is no variable; give a Dataset"),
+        (
+            MEASURED.assign(
+                S=MEASURED["S"].assign_attrs(units="V"),
+                sigma=MEASURED["sigma"].assign_attrs(units="mV"),
+            ),
+            {"data": "S", "errors": "sigma"},
+            "errors='sigma' are in mV, the data in V",
+        ),
         (PIXELS, {}, "no energy axis.*The dimension 'pixel' has no coordinate"),
         # The values of the data were their energies; a shift was a second energy.
         (xr.Dataset({"spectral_weight": ("energy", E)}), {}, "'energy' has no coordinate"),
