@@ -145,6 +145,16 @@ m:
     assert session.document.result is None
 
 
+@pytest.mark.parametrize("edit", [Window((1, 7)), Exclude("energy", 1, 2)])
+def test_a_fit_is_not_of_other_points(edit: Window | Exclude) -> None:
+    session = built(spectrum())
+    assert session.document.result is not None
+    assert session.edit(edit)
+    assert session.document.result is None
+    session.undo()
+    assert session.document.result is not None
+
+
 def test_free_spectra_are_shown(tmp_path: Path) -> None:
     text = "m:\n  expFun: {A: {free: energy}, tau: [2, True, 0.1, 20], t0: [0, False]}\n"
     decay = np.where(TIME >= 0, np.exp(-TIME / 3.0), 0.0)

@@ -264,6 +264,13 @@ class Yaml(Edit):
         return Merge(replace(document, text=self.text, name=name), "text")
 
 
+def _of_other_points(document: Document, **changes: object) -> Document:
+    """The document with another window. No fit of it has seen these points."""
+    if all(getattr(document, name) == value for name, value in changes.items()):
+        return document
+    return replace(document, fits={}, **changes)  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
 class Window(Edit):
     """The window that is fitted; `...` leaves a side as it is, None takes the whole axis."""
@@ -276,7 +283,7 @@ class Window(Edit):
         for name, limits in (("energy", self.energy), ("time", self.time)):
             if limits is not ...:
                 changes[f"{name}_limits"] = None if limits is None else _pair(ground, name, limits)
-        return Merge(replace(document, **changes), "window")  # type: ignore[arg-type]
+        return Merge(_of_other_points(document, **changes), "window")
 
 
 @dataclass(frozen=True)
@@ -290,7 +297,7 @@ class Exclude(Edit):
     def apply(self, ground: Ground, document: Document) -> Merge:
         low, high = _pair(ground, self.axis, (self.low, self.high))
         out = tuple(sorted({*document.excluded, (self.axis, low, high)}))
-        return Merge(replace(document, excluded=out), "exclude")
+        return Merge(_of_other_points(document, excluded=out), "exclude")
 
 
 @dataclass(frozen=True)
@@ -308,7 +315,7 @@ class Include(Edit):
             for axis, begin, end in document.excluded
             if axis != self.axis or end < low or begin > high
         )
-        return Merge(replace(document, excluded=out), "include")
+        return Merge(_of_other_points(document, excluded=out), "include")
 
 
 @dataclass(frozen=True)
