@@ -2,7 +2,7 @@
 #include "support/plans.h"
 #include "support/unit.h"
 
-enum { MAX_ROWS = 19, MAX_X = 500 };
+enum { MAX_ROWS = 19, MAX_X = BLOCK * L + 116 };
 
 static double x[MAX_X], params[MAX_PARAMS * MAX_ROWS], spectrum[MAX_ROWS * MAX_X];
 
