@@ -403,8 +403,8 @@ PYSPEC_API int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64
  * On return it also marks those at a bound. Unless WEAK it fills the factor of [J r]. If CERTAIN it also fills the
  * covariance (n, n) of the free parameters, with NaN for held ones, and the distance to the optimum in standard
  * errors. It then also fills the gain of each parameter at a bound: the fall of chi^2 of a linear model without the
- * bound, 0 if that is rounding. If it `has_information`, the sums of form FISHER at the best point, this takes the place
- * of the Gram matrix of J, and its last column becomes that of [J r]. work: pyspec_end_work_size bytes. */
+ * bound, 0 if that is rounding. With `has_information`, errors follow from `information`, the sums of form FISHER at the
+ * best point, not from J. Its last column becomes that of [J r]. work: pyspec_end_work_size bytes. */
 PYSPEC_API int64_t pyspec_end_work_size(int64_t n);
 PYSPEC_API int pyspec_end_of(const pyspec_solver *solver, pyspec_end *end);
 

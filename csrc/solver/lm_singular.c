@@ -1,5 +1,6 @@
-/* lm_singular.c: combinations of a few columns that are orthogonal: of each what those before it leave, or singular
- * vectors, by rotations of pairs of columns until all are orthogonal (M. R. Hestenes, J. SIAM 6 (1958) 51). */
+/* lm_singular.c: orthogonal combinations of a few columns, in two ways. One takes off each column what lies along those
+ * before it. The other finds singular vectors: it turns pairs of columns until all are orthogonal (M. R. Hestenes,
+ * J. SIAM 6 (1958) 51). */
 #include "solver/reduce.h"
 
 /* Of a column of length 1, what others leave is nothing but rounding below this. */

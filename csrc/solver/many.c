@@ -214,8 +214,7 @@ static double square_of(const pyspec_many *m, const pyspec_problem *q, int64_t k
                          q->keep_row, q->keep_x);
 }
 
-/* Begins with a case. Returns whether it has as many points as parameters, and if it is of counts one count; else there
- * is nothing to fit. */
+/* Begins with a case. Returns 0 where there is nothing to fit: fewer points than parameters, or not a single count. */
 static int begin_case(const pyspec_many *m, const pyspec_slot *slot, const pyspec_problem *q)
 {
     const pyspec_call *call = slot->part->call;

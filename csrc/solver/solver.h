@@ -9,8 +9,8 @@
 /* From this condition of the scaled JtJ on, steps come from a QR factor of J. */
 static const double CONDITION_LIMIT = 1e8;
 
-/* Of columns of length 1, a combination whose singular value is below this share of the largest may be one that the
- * data do not determine. From there on, columns made orthogonal one by one are so to 1e-12. */
+/* Columns have length 1. The data may not determine a combination of them whose singular value is below this share of
+ * the largest. Above it, columns made orthogonal one by one are so to 1e-12. */
 static const double WEAK = 1e-4;
 
 /* Nearer than this, in standard errors, the undamped step is tried first. */
@@ -214,7 +214,7 @@ int pyspec_look_closer(const pyspec_solver *s, pyspec_end *end, const double *si
  * The columns become these. Those of pyspec_singular are the singular vectors, the longest first. */
 void pyspec_singular(double *a, int64_t m, int64_t n, double *v, double *value);
 
-/* Takes off each column, of length 1, what lies along those before it; 0 is the length of one of which nothing is left.
+/* Takes off each column, of length 1, what lies along those before it. If nothing is left of it, its length is 0.
  * Returns what the smallest singular value of the others is at least, beside the largest. */
 double pyspec_take_off_earlier(double *a, int64_t m, int64_t n, double *v, double *value);
 void pyspec_put_longest_first(double *a, int64_t m, int64_t n, double *v, double *value);

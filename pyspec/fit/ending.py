@@ -72,8 +72,8 @@ class Ending:
     end : how the solver ended ("converged", "exact", "stalled", "slow"; "" where it did not, or
         another method did), and the distance that it saw
     side : (n,) -1 at the lower bound, 1 at the upper, else 0
-    factor : (n + 1, n + 1) triangular R with RᵀR = [J r]ᵀ[J r], rows packed; JᵀJ of counts may be
-        the information; None of fits without
+    factor : (n + 1, n + 1) triangular R with RᵀR = [J r]ᵀ[J r], rows packed. Of counts
+        that ended in C it has the information in place of JᵀJ. None of fits without
     fisher : (m, n) root of the information of counts, or of a robust loss, which is not that of J
     intervals : place → (low, high], of parameters that move a jump
     lost : places of the parameters that the data do not determine
