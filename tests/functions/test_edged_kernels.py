@@ -25,11 +25,9 @@ AXES = {
 }
 SIGNALS = {
     "decay": lambda t: np.where(t >= 0.5, np.exp(-(t - 0.5) / 2.0), 0.0),
-    "step": lambda t: np.where(t >= 1.0, 2.0, 0.0),
     "noise": lambda t: np.random.default_rng(t.size).normal(0.0, 1.0, t.size),
-    "ramp": lambda t: 0.3 * t + 4.0,
 }
-WIDTHS = (1e-9, 0.01, 0.1, 0.33, 1.0, 7.7, 300.0, 1e7)
+WIDTHS = (1e-9, 0.1, 0.33, 7.7, 300.0, 1e7)
 
 
 @pytest.mark.parametrize("kernel", EDGED)
@@ -65,7 +63,7 @@ def test_slopes_by_the_width_are_exact(kernel: str) -> None:
     text = "m:\n  {k}: {{{p}: [1, true]}}\n"
     text += "  expFun: {{A: [2, true], tau: [1.5, true], t0: [0.5, false]}}\n"
     par = "width" if kernel == "boxCONV" else "tau"
-    for axis in ("even", "uneven", "drawn"):
+    for axis in ("even", "drawn"):
         t = AXES[axis]
         model = load_time_model(text.format(k=kernel, p=par), "m")
         model.set_axes(time=t)

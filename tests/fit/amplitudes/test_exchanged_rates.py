@@ -55,12 +55,12 @@ def is_faster(values) -> bool:
 
 
 def test_exactly_the_exchanged_ones_are_told():
-    at = starts(60)
-    fits = [fit(MODELS, one, seed) for seed, one in enumerate(at)]
+    at = starts(60)[40:]
+    fits = [fit(MODELS, one, seed) for seed, one in enumerate(at, 40)]
     assert all(one.success for one in fits)
     other = [is_faster(one.values) != is_faster(start) for one, start in zip(fits, at, strict=True)]
     assert [bool(said(one)) for one in fits] == other
-    assert 1 <= sum(other) <= 20
+    assert 1 <= sum(other) <= 6
 
 
 def exchanged_start() -> dict[str, float]:

@@ -96,7 +96,7 @@ def test_a_bootstrap_scatters_as_the_standard_errors_say(kind: str, weight: floa
     given = Measurement(data, columns=(3, 80), weight=None if weight is None else np.array(weight))
     covar = weight is None
     result = fit_model(model, given, scale_covar=covar)
-    fits = bootstrap(result, 400, kind=kind, seed=4)
+    fits = bootstrap(result, 200, kind=kind, seed=4)
     assert fits.success.all()
     for name in result.free_names:
         assert fits.spread(name) == pytest.approx(result.stderr[name], rel=0.15)
@@ -277,10 +277,9 @@ def test_fits_with_free_spectra() -> None:
 @pytest.mark.parametrize("kind", ["noise", pytest.param("residuals", marks=pytest.mark.slow)])
 def test_a_bootstrap_with_free_spectra(kind: str, tmp_path: Path) -> None:
     result = fit_model(*chain(1), scale_covar=False)
-    fits = bootstrap(result, 200, kind=kind, seed=2)
+    fits = bootstrap(result, 100, kind=kind, seed=2)
     assert fits.success.all()
     for name in ("chain_k1", "chain_k2", "chain_t0"):
-        # four deviations of 200 draws
         assert fits.spread(name) == pytest.approx(result.stderr[name], rel=0.2)
     save_fit(tmp_path / "fit.h5", result)
     stored = bootstrap(load_fit(tmp_path / "fit.h5"), 3, kind=kind, seed=2)

@@ -78,7 +78,7 @@ def test_the_chance_of_a_reduced_chi_square_is_that_of_chi_square(n_free: int, s
     """A normal distribution is too wide below and too narrow above of few degrees of freedom."""
     tail = chi2.cdf if side == "low" else chi2.sf
     ends = (0.0, LEAST_REDCHI) if side == "low" else (MOST_REDCHI, 30.0)
-    off = np.linspace(*ends, 600)[1:-1]
+    off = np.linspace(*ends, 120)[1:-1]
     told = [tail(one * n_free, n_free) for one in off if not is_expected(one, n_free)]
     not_told = [tail(one * n_free, n_free) for one in off if is_expected(one, n_free)]
     assert max(told, default=0.0) < 4e-5

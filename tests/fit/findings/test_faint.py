@@ -56,11 +56,11 @@ faint = of_kind(Kind.FAINT_LINE)
 
 
 def count(height: float) -> tuple[int, int]:
-    """Of 100 spectra whose third line is so high: how many fits say that it is compatible with 0,
+    """Of 50 spectra whose third line is so high: how many fits say that it is compatible with 0,
     and how many are a success without any caution."""
     random = np.random.default_rng(3)
     clean = 3 + gauss(18, 84) + gauss(9, 87) + gauss(height, 89.5)
-    fits = [fit("three", clean + random.normal(size=ENERGY.size)) for _ in range(100)]
+    fits = [fit("three", clean + random.normal(size=ENERGY.size)) for _ in range(50)]
     said = [bool(faint(one)) for one in fits]
     assert all(found.places[0] == "Gauss_03_A" for one in fits for found in faint(one))
     return sum(said), sum(one.success and not one.findings for one in fits)
@@ -68,13 +68,13 @@ def count(height: float) -> tuple[int, int]:
 
 def test_a_line_that_is_not_there_is_told():
     said, silent = count(0.0)
-    assert said >= 75
-    assert silent <= 10
+    assert said >= 37
+    assert silent <= 5
 
 
 @pytest.mark.parametrize(
     ("height", "least"),
-    [(1.5, 40), pytest.param(3.5, 98, marks=pytest.mark.slow)],
+    [(1.5, 20), pytest.param(3.5, 49, marks=pytest.mark.slow)],
     ids=["5.2 standard errors", "12"],
 )
 def test_a_weak_line_is_there(height: float, least: int):
@@ -94,7 +94,7 @@ def test_lines_that_overlap_need_one_another():
     """Both heights have large errors, though chi² rises by 20 to 90 without either line."""
     random = np.random.default_rng(5)
     clean = 3 + gauss(10, 83.6) + gauss(6, 84.1)
-    fits = [fit("pair", clean + 0.1 * random.normal(size=ENERGY.size), 0.1) for _ in range(30)]
+    fits = [fit("pair", clean + 0.1 * random.normal(size=ENERGY.size), 0.1) for _ in range(15)]
     ratios = [one.values["Gauss_02_A"] / one.stderr["Gauss_02_A"] for one in fits if one.success]
     assert np.median(ratios) < 2.5
     assert not any(map(faint, fits))

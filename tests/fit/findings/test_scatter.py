@@ -76,9 +76,9 @@ about_noise = of_kind(Kind.NOISE_VARIES, level=1)
 def test_noise_that_is_the_same_and_independent_is_no_caution(noise: str) -> None:
     rng = np.random.default_rng(5)
     for model, clean, size, n in (
-        (*line(), 2.0, 60),
-        (*line(TIME), 2.0, 6),
-        (*decays(), 0.02, 6),
+        (*line(), 2.0, 30),
+        (*line(TIME), 2.0, 3),
+        (*decays(), 0.02, 3),
     ):
         for _ in range(n):
             data = clean + size * NOISES[noise](rng, clean.shape)
@@ -93,7 +93,7 @@ def test_errors_are_wrong_where_it_cautions_and_right_once_it_is_declared() -> N
     sigma = 0.5 * np.where(ENERGY > 86, 6.0, 1.0)
     pulls: dict[bool, list[float]] = {True: [], False: []}
     said = 0
-    for seed in range(80):
+    for seed in range(40):
         data = noisy(clean, sigma, seed).data
         for declared, given in ((False, {}), (True, {"weight": 1 / sigma})):
             found = fit_model(model, Measurement(data, **given))
@@ -106,7 +106,7 @@ def test_errors_are_wrong_where_it_cautions_and_right_once_it_is_declared() -> N
                 said += len(about_noise(found))
     assert np.std(pulls[False]) < 0.4
     assert 0.85 < np.std(pulls[True]) < 1.15
-    assert said >= 76
+    assert said >= 38
 
 
 def test_along_the_energy_of_a_series() -> None:
@@ -146,7 +146,7 @@ def test_noise_of_few_points_is_not_alike(sigma: Any) -> None:
     """Noise of a line that stands far above its background: few points make the sums. Of fits to
     the first 6 % said that it is correlated, of those to the second a fifth."""
     model, clean = line()
-    told = [about_residual(fit_model(model, noisy(clean, sigma, seed))) for seed in range(60)]
+    told = [about_residual(fit_model(model, noisy(clean, sigma, seed))) for seed in range(30)]
     assert sum(map(len, told)) == 0
 
 

@@ -104,7 +104,7 @@ def test_what_is_missing_from_a_model_is_no_spike() -> None:
 def test_noise_makes_no_point_far(n_points: int, mean: float) -> None:
     rng = np.random.default_rng(7)
     fit = mean * (1 + 9 * np.exp(-(np.linspace(-4, 4, n_points) ** 2)))
-    for _ in range(100):
+    for _ in range(30):
         counts = rng.poisson(fit).astype(float)
         for residual in (counts - fit, (counts - fit) / np.sqrt(fit)):
             assert not far_points(counts, fit, residual, 4)[0].size

@@ -69,7 +69,7 @@ def fitted(model: Model, at: float, noise: float, seed: int, place: str, **optio
 said = of_kind(Kind.LINE_UNDERSAMPLED, level=1)
 
 
-def pulls(function: str, steps: float, noise: float, free: bool = False, n: int = 80) -> Any:
+def pulls(function: str, steps: float, noise: float, free: bool = False, n: int = 50) -> Any:
     """Distances of places from the truth in their errors: of fits that caution, and of others."""
     found: tuple[list[float], list[float]] = ([], [])
     name = f"{function}_01_x0"
@@ -98,7 +98,7 @@ def test_errors_that_are_too_small_are_told(function: str, steps: float, noise: 
 
 @pytest.mark.parametrize(("function", "noise"), [("Gauss", 0.1), ("GLP", 0.5), ("Lorentz", 1.0)])
 def test_lines_as_wide_as_a_step_are_not(function: str, noise: float) -> None:
-    doubtful, others = pulls(function, 1.2, noise, n=40)
+    doubtful, others = pulls(function, 1.2, noise, n=25)
     assert not doubtful.size
     assert np.mean(others > 3) < 0.05
 

