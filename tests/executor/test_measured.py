@@ -152,10 +152,10 @@ def drawn(rng: np.random.Generator) -> Model:
     return model
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_executors_agree_on_whatever_is_drawn(seed: int) -> None:
-    model = drawn(np.random.default_rng(seed))
-    assert np.all(np.isfinite(agreed(model)))
-    graph = build_graph(model)
-    assert parse_graph(print_graph(graph)).fingerprint == graph.fingerprint
-    assert load_time_model(model.to_yaml(), "drawn").to_yaml() == model.to_yaml()
+def test_executors_agree_on_whatever_is_drawn() -> None:
+    for seed in range(20):
+        model = drawn(np.random.default_rng(seed))
+        assert np.all(np.isfinite(agreed(model))), seed
+        graph = build_graph(model)
+        assert parse_graph(print_graph(graph)).fingerprint == graph.fingerprint
+        assert load_time_model(model.to_yaml(), "drawn").to_yaml() == model.to_yaml()

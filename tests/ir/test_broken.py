@@ -180,16 +180,20 @@ def test_whole_graphs_obey_all_rules(was: str, now: str) -> None:
     verify(parse_graph(WHOLE.replace(was, now, 1)))
 
 
-@pytest.mark.parametrize(("was", "now", "answer"), BROKEN, ids=[answer for *_, answer in BROKEN])
-def test_each_names_node_and_rule(was: str, now: str, answer: str) -> None:
-    assert WHOLE.count(was) >= 1
-    broken = parse_graph(WHOLE.replace(was, now, 1))
-    with pytest.raises(PlanError) as error:
-        verify(broken)
-    assert answer in str(error.value)
-    line = next(line for line in str(error.value).splitlines() if answer in line)
-    assert ": " in line, "node and rule"
-    assert "; " in line, "what to do"
+def test_each_names_node_and_rule() -> None:
+    for was, now, answer in BROKEN:
+        assert WHOLE.count(was) >= 1, was
+        broken = parse_graph(WHOLE.replace(was, now, 1))
+        try:
+            verify(broken)
+        except PlanError as error:
+            lines = str(error).splitlines()
+        else:
+            lines = ["none"]
+        named = [line for line in lines if answer in line]
+        assert named, (answer, lines)
+        assert ": " in named[0], "node and rule"
+        assert "; " in named[0], "what to do"
 
 
 @pytest.mark.parametrize("number", [-1, 16])

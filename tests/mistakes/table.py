@@ -61,7 +61,8 @@ class Mistake:
 
 def parsed() -> Any:
     """The file, with the lists written out."""
-    table = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C is not everywhere
+    table = yaml.load(TABLE.read_text(encoding="utf-8"), loader)
     for part in table["sections"]:
         for row in part["mistakes"]:
             for short, names in LISTS.items():

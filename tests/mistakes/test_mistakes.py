@@ -9,8 +9,6 @@ from mistakes.table import Mistake, answer, read_table
 
 from pyspec import errors, trspecfit
 
-STANDARD, MISTAKES = read_table()
-
 #: What pyspec raises on purpose.
 ON_PURPOSE = {name for name in dir(errors) if name.endswith("Error")} | {"PlotError"}
 
@@ -24,18 +22,24 @@ def names_of_pyspec_alone(monkeypatch: pytest.MonkeyPatch) -> None:
                 monkeypatch.delattr(kind, name)
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda m: f"{m.section}: {m.title}")
-def test_answer(mistake: Mistake, tmp_path: Path) -> None:
-    assert answer(mistake, STANDARD, tmp_path) == (mistake.error, mistake.says)
+@pytest.fixture(scope="module")
+def table() -> tuple[str, list[Mistake]]:
+    return read_table()
 
 
-def test_the_table_is_long_and_its_titles_differ() -> None:
-    titles = [(mistake.section, mistake.title) for mistake in MISTAKES]
-    assert len(set(titles)) == len(titles) >= 80
+def test_answers(table: tuple[str, list[Mistake]], tmp_path: Path) -> None:
+    standard, mistakes = table
+    for number, one in enumerate(mistakes):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        where = f"{one.section}: {one.title}"
+        assert (where, *answer(one, standard, folder)) == (where, one.error, one.says)
 
 
-def test_answers_are_deliberate_and_say_what_to_do() -> None:
+def test_answers_are_deliberate_and_say_what_to_do(table: tuple[str, list[Mistake]]) -> None:
     signs = ("; ", ": ", "give ", "must be ")
-    for one in MISTAKES:
+    titles = [(mistake.section, mistake.title) for mistake in table[1]]
+    assert len(set(titles)) == len(titles) >= 80
+    for one in table[1]:
         assert one.error in ON_PURPOSE, one.title
         assert any(sign in one.says for sign in signs), one.title
