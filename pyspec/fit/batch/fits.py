@@ -7,6 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, overload
 
 import numpy as np
@@ -173,14 +174,14 @@ class Fits(Sequence[Fit], Suggesting):
         """(n,) which fits converged; ``success.all()``."""
         return np.array([state == "converged" for state in self.status], dtype=bool)
 
-    @property
+    @cached_property
     def values(self) -> dict[str, Array]:
-        """Name → (n,) best-fit values, NaN where there are none."""
+        """Name → (n,) best-fit values, NaN where there are none; to be read alone."""
         return self._columns("values")
 
-    @property
+    @cached_property
     def stderr(self) -> dict[str, Array]:
-        """Name → (n,) standard errors, NaN where there are none."""
+        """Name → (n,) standard errors, NaN where there are none; to be read alone."""
         return self._columns("stderr")
 
     @property
@@ -194,7 +195,9 @@ class Fits(Sequence[Fit], Suggesting):
         return self.fits.numbers("chisqr")
 
     def _columns(self, field: str) -> dict[str, Array]:
-        return Named(zip(self.names, self.fits.columns(field, self.names), strict=True))
+        table = self.fits.columns(field, self.names)
+        table.flags.writeable = False
+        return Named(zip(self.names, table, strict=True))
 
     def _checked_name(self, name: str) -> str:
         """The name of a parameter. Raises :class:`FitError` for one that is none."""
