@@ -1,7 +1,6 @@
 """Slice by slice.
 
-Each spectrum is fitted by itself. `n_workers=` spreads many slices over processes; a slice that
-fails says so and the others go on.
+Each spectrum is fitted by itself, by threads of C; a slice that fails says so and the others go on.
 """
 
 import sys

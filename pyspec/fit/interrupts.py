@@ -13,12 +13,11 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from threading import get_ident
 from types import FrameType, TracebackType
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["Hold", "begin_worker", "current_hold", "held"]
+__all__ = ["Hold", "current_hold", "held"]
 
 
 #: What is held, with the handlers that Python starts with.
@@ -222,24 +221,6 @@ def held(function: Function) -> Function:
     """
     function.surrounded_by = UntilReturn  # type: ignore[attr-defined]
     return function
-
-
-def begin_worker() -> None:
-    """In a worker process: Ctrl-C reaches it too, and its parent says when to end. A parent that
-    was killed says nothing; the worker ends with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with suppress(RuntimeError):  # no thread can be started: the worker works all the same
-        threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    from multiprocessing import parent_process
-    from multiprocessing.connection import wait
-
-    parent = parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
 
 
 def current_hold() -> Hold:

@@ -11,7 +11,7 @@ from pyspec.errors import FitError
 from pyspec.executor import backend_name
 from pyspec.executor.problem import in_steps_of_the_first
 from pyspec.fit.batch.from_starts import best_from_starts
-from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
+from pyspec.fit.batch.pools import ClusterPool, refuse_shared
 from pyspec.fit.findings.finding import warn
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.on_cluster import on_workers, shared
@@ -50,7 +50,6 @@ def fit_joint(
     n_starts: int = 1,
     seed: int = 0,
     client: object = None,
-    n_workers: int | None = None,
     chunks: int | None = None,
     **options: Unpack[MethodOptions],
 ) -> JointResult:
@@ -83,11 +82,10 @@ def fit_joint(
     twice = next((name for name in names if list(names).count(name) > 1), None)
     if twice is not None:
         raise FitError(f"two files are called {twice!r}; give each a name of its own")
-    check_workers(label, client, n_workers)
     pairs = in_steps_of_the_first(pairs)
     given_data = [measured for _, measured in pairs]
     if chunks is not None:
-        refuse_shared(label, client, n_workers)
+        refuse_shared(label, client)
         pairs = [(model, in_chunks(measured, chunks)) for model, measured in pairs]
     apart = n_starts > 1 and all(source_of(measured.data) is None for _, measured in pairs)
     rows_on = None if apart else client  # whole fits are tasks, where the data are at hand
@@ -100,7 +98,7 @@ def fit_joint(
         if n_starts == 1:
             joint = result_of(run_fit(problem, how, make_progress(progress, label)), JointResult)
         else:
-            pool = make_pool(label, client, n_workers) if apart else None
+            pool = ClusterPool(client) if apart and client is not None else None
             options_of_starts: Any = {"pool": pool, "progress": progress, "kind": JointResult}
             joint = best_from_starts(problem, how, None, n_starts, seed, **options_of_starts)
         assert isinstance(joint, JointResult)

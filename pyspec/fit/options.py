@@ -92,7 +92,6 @@ class SharedOptions(FitOptions, total=False):
     """Those, and who shares the work."""
 
     client: object
-    n_workers: int | None
     chunks: int | None
 
 
@@ -112,7 +111,7 @@ FIT_OPTIONS = tuple(
 
 
 #: What other programs call an argument of fits, or where else it belongs.
-_MEANT = {
+MEANT = {
     "max_evaluations": "; did you mean 'max_nfev'?",
     "max_iter": "; did you mean 'max_nfev'?",
     "timeout": "; did you mean 'max_seconds'?",
@@ -123,6 +122,8 @@ _MEANT = {
     "energy": "; axes belong to the data: File(energy=...), or model.set_axes(energy=...)",
     "energies": "; axes belong to the data: File(energy=...), or model.set_axes(energy=...)",
     "limits": "; the window is file.set_fit_limits([82, 90])",
+    "n_workers": "; C uses the threads that PYSPEC_NUM_THREADS allows, and processes are those of "
+    "client=dask.distributed.Client()",
     "verbose": "; did you mean 'progress'?",
 }
 
@@ -135,7 +136,7 @@ def check_options(label: str, options: Mapping[str, object]) -> None:
             other = "their start values are those of the models: model.set('GLP_01_A', 20)"
             hint = other if name == "seeds" else "fit_model has it"
             raise FitError(f"{label}: these fits take no {name!r}; {hint}")
-        hint = _MEANT.get(name) or suggest(name, [*FIT_OPTIONS, "tolerance", "linear"])
+        hint = MEANT.get(name) or suggest(name, [*FIT_OPTIONS, "tolerance", "linear"])
         if name not in METHOD_OPTIONS and hint:
             raise FitError(f"{label}: fits have no argument {name!r}{hint}")
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pyspec.calls import answered
 from pyspec.errors import CallError, DataError, FitError
 from pyspec.fit.batch.from_starts import best_from_starts
-from pyspec.fit.batch.pools import check_workers, make_pool, refuse_shared
+from pyspec.fit.batch.pools import ClusterPool, refuse_shared
 from pyspec.fit.findings.finding import warn
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.on_cluster import on_workers, shared
@@ -58,7 +58,6 @@ def fit_model(
     n_starts: int = 1,
     seed: int = 0,
     client: object = None,
-    n_workers: int | None = None,
     chunks: int | None = None,
     **options: Unpack[MethodOptions],
 ) -> FitResult:
@@ -96,8 +95,6 @@ def fit_model(
     client : a ``dask.distributed.Client`` whose workers share the rows of a series or, with
         `n_starts` and data in memory, the fits; see docs/howto/cluster.md. Sums over shared rows
         have the bits of those in one process
-    n_workers : number of processes on this machine that share the fits of `n_starts`; a script then
-        needs ``if __name__ == "__main__":``
     chunks : rows of a series that are evaluated at a time, with the same bits; besides the data
         only a few chunks are held in memory. Data by reference are read in blocks of 4 MiB by
         default. Such fits do not begin on a part of the rows (docs/solver.md)
@@ -126,13 +123,11 @@ def fit_model(
     in_turn = method, stages, fit_alg_1, fit_alg_2
     limits = max_nfev, max_seconds, scale_covar
     how = checked_how(own.name, in_turn, options, *limits, (measurement,), seed)
-    if n_workers is not None:
-        check_workers(own.name, client, n_workers)
     if seeds:
         check_seeds(own, seeds)
     given_data = measurement
     if chunks is not None:
-        refuse_shared(own.name, client, n_workers)
+        refuse_shared(own.name, client)
         measurement = in_chunks(measurement, chunks)
     others = [name for name in how.methods if name != NATIVE]
     if others and source_of(measurement.data) is not None:  # larger than memory
@@ -155,7 +150,7 @@ def fit_model(
             reporter = Silent() if progress is None else make_progress(progress, own.name)
             result = result_of(run_fit(problem, how, reporter, seeds))
         else:
-            pool = make_pool(own.name, client, n_workers) if apart else None
+            pool = ClusterPool(client) if apart and client is not None else None
             drawn = seeds, n_starts, seed
             result = best_from_starts(problem, how, *drawn, pool=pool, progress=progress)
         if result._warned:

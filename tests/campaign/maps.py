@@ -72,7 +72,7 @@ def fit(data: Path, store: Path, workers: int, cluster: bool, block_size: int | 
     """What a process does that may be killed."""
     model = load_model(MODEL, "peak")
     if not cluster:
-        fit_map(model, str(data), store, n_workers=workers, block_size=block_size)
+        fit_map(model, str(data), store, block_size=block_size)
         return
     from dask.distributed import Client, LocalCluster
 

@@ -1,4 +1,4 @@
-"""Many fits in tasks, by processes and by clusters: the results of one after the other."""
+"""Many fits in tasks by clusters: the results of one after the other."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ import pytest
 from support.clusters import assert_same, cluster
 from support.native_cases import CASES
 
-from pyspec.errors import ClusterError, FitError
 from pyspec.fit import bootstrap, fit_many, fit_model, fit_slices
-from pyspec.fit.batch.pools import make_pool
 from pyspec.model import Measurement, load_model
 
 pytest.importorskip("distributed")
@@ -30,22 +28,13 @@ def two() -> Iterator[Any]:
         yield client
 
 
-def where(request: Any, two: Any) -> dict[str, Any]:
-    return {"client": two} if request == "cluster" else {"n_workers": 2}
-
-
-PLACES = ["cluster", "processes"]
-
-
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", ["a series", "weights and a mask", "counts"])
-def test_starts(name: str, place: str, two: Any) -> None:
+def test_starts(name: str, two: Any) -> None:
     model, measurement = CASES[name]()[0]
     expected = fit_model(model, measurement, n_starts=9, seed=3)
     seen: list[tuple[int, float, float]] = []
-    given = where(place, two)
     found = fit_model(
-        model, measurement, n_starts=9, seed=3, progress=lambda *at: seen.append(at), **given
+        model, measurement, n_starts=9, seed=3, progress=lambda *at: seen.append(at), client=two
     )
     assert_same(found, expected)
     assert found.starts == expected.starts
@@ -89,21 +78,19 @@ def test_slices(n_rows: int, two: Any) -> None:
     assert seen == list(range(1, n_rows + 1))
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_bootstraps_and_sweeps(place: str, two: Any) -> None:
+def test_bootstraps_and_sweeps(two: Any) -> None:
     model, measurement = CASES["weights and a mask"]()[0]
     result = fit_model(model, measurement)
     seen: list[int] = []
-    given = where(place, two)
-    found = bootstrap(result, 70, seed=2, progress=lambda done, n: seen.append(done), **given)
+    found = bootstrap(result, 70, seed=2, progress=lambda done, n: seen.append(done), client=two)
     assert list(found) == list(bootstrap(result, 70, seed=2))
     assert seen[-1] == 70
     name = result.free_names[0]
     seeds = [{name: result.values[name] * (1 + 0.01 * k)} for k in range(11)]
-    swept = fit_many(model, measurement, seeds, **given)
+    swept = fit_many(model, measurement, seeds, client=two)
     assert list(swept) == list(fit_many(model, measurement, seeds))
     wrong = [measurement, Measurement(np.ones(3)), measurement]
-    mixed = fit_many(model, wrong, **given)
+    mixed = fit_many(model, wrong, client=two)
     assert mixed.status == ("converged", "failed", "converged")
     assert str(list(mixed)) == str(list(fit_many(model, wrong)))  # NaN is not NaN
 
@@ -140,13 +127,3 @@ def test_workers_that_die_change_nothing() -> None:
     assert killed
     assert_same(found, expected)
     assert found.starts == expected.starts
-
-
-def test_a_client_and_workers_are_refused_together(two: Any) -> None:
-    model, measurement = CASES["a series"]()[0]
-    with pytest.raises(FitError, match="a client has its workers; leave n_workers out"):
-        fit_model(model, measurement, n_starts=3, client=two, n_workers=2)
-    with pytest.raises(FitError, match="n_workers must be a whole number"):
-        fit_model(model, measurement, n_workers=0)
-    with pytest.raises(ClusterError, match="client must be a dask"):
-        make_pool("m", "tcp://127.0.0.1:8786", None)

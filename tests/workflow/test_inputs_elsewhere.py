@@ -67,8 +67,6 @@ def test_bootstraps_and_many_fits() -> None:
     name = "Reference_01_A"
     assert fits.spread(name) == pytest.approx(result.stderr[name], rel=0.5)
     assert fit_many(model, [measurement] * 2)[1].values == dict(result.values)
-    shared = fit_model(model, measurement, n_starts=3, n_workers=2)
-    assert_same(shared, fit_model(model, measurement, n_starts=3))
 
 
 def test_simulated_data_and_sweeps(tmp_path: Path) -> None:

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec import File, FitError, ModelError, Project, SliceResults, register_function
+from pyspec import File, FitError, Project, SliceResults
 from pyspec.fit import fit_slices
-from pyspec.functions.external import forget_function
 from pyspec.model import Measurement, load_model
 from pyspec.workflow.fitting.shifts import MOST_KNOWN, Shifts
 
@@ -161,7 +160,6 @@ def test_seeds(file: File) -> None:
         ({"seed_values": {"Gauss_01_x0": np.ones(3)}}, "one a slice"),
         ({"seed_values": rows[:3]}, "3 entries for 36 slices"),
         ({"n_workers": 0}, "n_workers must be"),
-        ({"workers": "thread"}, "did you mean 'threads'"),
     ):
         with pytest.raises(FitError, match=message):
             file.fit_slice_by_slice("peak", **options)
@@ -169,10 +167,9 @@ def test_seeds(file: File) -> None:
         file.fit_slice_by_slice("peak", seed_values={"Gauss_1_x0": 3.0})
 
 
-@pytest.mark.parametrize("workers", ["threads", "processes"])
-def test_workers_give_the_same_bits(file: File, workers: str) -> None:
-    alone = file.fit_slice_by_slice("peak", seed_source="model")
-    shared = file.fit_slice_by_slice("peak", n_workers=2, workers=workers, seed_source="model")
+def test_threads_give_the_same_bits(file: File) -> None:
+    alone = file.fit_slice_by_slice("peak", seed_source="model", n_workers=1)
+    shared = file.fit_slice_by_slice("peak", n_workers=2, seed_source="model")
     assert shared.status == alone.status
     np.testing.assert_array_equal(shared.rows, alone.rows)
     for name in alone.names:
@@ -210,10 +207,11 @@ def test_ctrl_c_keeps_what_is_done(file: File) -> None:
     assert slices.status.count("converged") == 10
     assert slices.status.count("not run") == 26
     assert np.isfinite(slices.values["Gauss_01_x0"]).sum() == 10
-    for workers in ("threads", "processes"):
-        slices = file.fit_slice_by_slice("peak", n_workers=2, workers=workers, progress=stop)
-        assert slices.interrupted
-        assert slices.status.count("converged") >= 10
+
+
+def test_threads_are_those_of_c(file: File) -> None:
+    with pytest.warns(UserWarning, match=r"Python takes part in each of these slices; client="):
+        file.fit_slice_by_slice("peak", n_workers=2, method="leastsq")
 
 
 SCRIPT = """
@@ -227,7 +225,7 @@ if __name__ == "__main__":
     data = np.random.default_rng(0).normal(5, 1, (20000, 81))
     press = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
     slices = fit_slices(
-        model, Measurement(data=data), n_workers={n}, workers={workers!r},
+        model, Measurement(data=data), n_workers={n},
         progress=lambda done, total: press.start() if done == 1 else None,
     )
     print(slices.interrupted, slices.status.count("not run") > 0, len(slices))
@@ -236,10 +234,10 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGINT"), reason="no signals")
-@pytest.mark.parametrize(("n", "workers"), [(1, "threads"), (2, "threads"), (2, "processes")])
-def test_a_signal_ends_the_job(tmp_path: Path, n: int, workers: str) -> None:
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_signal_ends_the_job(tmp_path: Path, n: int) -> None:
     path = tmp_path / "job.py"
-    path.write_text(SCRIPT.format(model=MODEL, n=n, workers=workers))
+    path.write_text(SCRIPT.format(model=MODEL, n=n))
     done = subprocess.run(
         [sys.executable, str(path)], capture_output=True, text=True, timeout=120, check=False
     )
@@ -297,19 +295,6 @@ def test_single_masked_points_do_not_end_the_shift_of_start_values() -> None:
     )
     slices = made.fit_slice_by_slice("m")
     np.testing.assert_allclose(slices.values["Gauss_01_x0"], x0[:, 0], atol=0.1)
-
-
-def test_workers_that_lack_a_function_are_one_error() -> None:
-    """All slices failed, each with "there is no function 'OwnLine'", after seconds."""
-    register_function("OwnLine", lambda x, a, b: a * np.exp(-((x - b) ** 2)), "A, x0")
-    try:
-        text = "m:\n  OwnLine: {A: [20, True, 0, 50], x0: [9.5, True, 3, 18]}\n"
-        file = File(Project(show_output=False), data=series()[:4], energy=ENERGY, time=TIME[:4])
-        file.load_model(text, "m")
-        with pytest.raises(ModelError, match=r"no function 'OwnLine' in this worker .* at the top"):
-            file.fit_slice_by_slice("m", n_workers=2)
-    finally:
-        forget_function("OwnLine")
 
 
 @pytest.mark.parametrize("kind", ["part", "one moves", "together", "other higher"])

@@ -212,7 +212,7 @@ def _kind_of_line(job: Job, dataset: Dataset) -> str:
 
 
 def _check_workers(job: Job, kind: str) -> None:
-    """A job's own workers are processes for slices: other fits would not use them."""
+    """A job's own workers are threads for slices: other fits would not use them."""
     if job.fit.workers is not None and kind != "slices":
         command = f"pyspec fit {word(job.path)} --workers 4"
         other = f"; to share it write {command}" if kind == "2d" else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic
 
@@ -15,7 +15,6 @@ from pyspec.fit.batch.cases import Cases
 from pyspec.fit.batch.fits import Fit, Table
 from pyspec.fit.batch.solved import Solved
 from pyspec.fit.ending import bounds_said, end_said
-from pyspec.fit.interrupts import Hold
 from pyspec.fit.problem import FitProblem, problem_of
 from pyspec.fit.progress import Silent
 from pyspec.fit.results.ended import state_of
@@ -52,8 +51,6 @@ class Batch(Generic[Fit]):
     row : of the data of fit 0 in a series
     rivals : the other optima of the original fit, when data are drawn again; None if they are not
         known
-    hold : in a thread that has a part of the fits, the hold of the thread that shared them out,
-        which ends them
     """
 
     cases: Cases
@@ -66,7 +63,6 @@ class Batch(Generic[Fit]):
     n_first: int = 0
     row: int = 0
     rivals: list[Array] | None = None
-    hold: Hold | None = field(default=None, repr=False)
 
     @property
     def label(self) -> str:
@@ -89,8 +85,7 @@ class Batch(Generic[Fit]):
         return replace(self, first=numbers[0], cases=self.cases.part(own))
 
     def __getstate__(self) -> dict[str, object]:
-        state = {name: value for name, value in self.__dict__.items() if name != "compiled"}
-        return {**state, "hold": None}
+        return {name: value for name, value in self.__dict__.items() if name != "compiled"}
 
     def begin_part(self) -> None:
         """Raises :class:`ModelError` where this process lacks a function of the model: then no fit
@@ -147,12 +142,7 @@ class Batch(Generic[Fit]):
         start: Mapping[str, float],
         ended: EndedInC | None = None,
     ) -> FitResult:
-        return self.named(result_of(run_fit(problem, self.how, self.stopper, start, ended)))
-
-    @property
-    def stopper(self) -> Silent:
-        """Ends a fit where the others are to end."""
-        return Silent() if self.hold is None else _Stop(self.hold)
+        return self.named(result_of(run_fit(problem, self.how, Silent(), start, ended)))
 
     def named(self, result: FitResult) -> FitResult:
         """The result as one of this kind, without what evaluates its model."""
@@ -295,13 +285,3 @@ class Made(Table[Fit]):
                 by_name: Mapping[str, float | None] = getattr(fit.facts, field)
                 table[:, k] = np.array([*map(by_name.get, names)], np.float64)  # None is NaN
         return table
-
-
-class _Stop(Silent):
-    """Ends a fit in a thread when the others are to end."""
-
-    def __init__(self, hold: Hold) -> None:
-        self.hold = hold
-
-    def update(self, nfev: int, chisqr: float, best: float) -> None:
-        self.hold.check()

@@ -1,4 +1,4 @@
-"""The best of the fits from several starts, here or by the workers of a pool."""
+"""The best of the fits from several starts, here or by the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from pyspec.fit.batch.batch import Batch, Made
 from pyspec.fit.batch.cases import Cases, Listed
 from pyspec.fit.batch.fits import Fit
 from pyspec.fit.batch.loop import fit_cases
-from pyspec.fit.batch.pools import Pool
+from pyspec.fit.batch.pools import ClusterPool
 from pyspec.fit.batch.solved import Solved
 from pyspec.fit.ending import Start
-from pyspec.fit.interrupts import Hold
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.results.result import FitResult
@@ -82,7 +81,7 @@ class Starts(Batch[Ended]):
         start: Mapping[str, float],
         ended: EndedInC | None = None,
     ) -> FitResult:
-        reporter = self.stopper
+        reporter = Silent()
         if self.progress not in (None, False):
             reporter = make_progress(self.progress, self.label)
         return result_of(run_fit(problem, self.how, reporter, start, ended), self.returns)
@@ -118,7 +117,7 @@ class BestOfStarts(Batch[Fit]):
     def result(self, number: int) -> FitResult:
         problem, start = self.case(number)
         drawn = self.n_starts, self.start_seeds[number]
-        return self.named(best_from_starts(problem, self.how, start, *drawn, hold=self.hold))
+        return self.named(best_from_starts(problem, self.how, start, *drawn))
 
 
 def each_from_starts(batch: Batch[Fit], n_starts: int, start_seeds: Sequence[int]) -> Batch[Fit]:
@@ -135,13 +134,12 @@ def best_from_starts(
     n_starts: int,
     seed: int,
     *,
-    pool: Pool | None = None,
+    pool: ClusterPool | None = None,
     progress: bool | Callback | None = None,
     kind: type[FitResult] = FitResult,
-    hold: Hold | None = None,
 ) -> FitResult:
-    """The fit of the lowest chi² from `n_starts` starts, by the workers of a pool or in turn here;
-    its `starts` lists all of them, and its findings say where they disagree. `hold` as of a batch.
+    """The fit of the lowest chi² from `n_starts` starts, by the workers of a cluster or in turn
+    here; its `starts` lists all of them, and its findings say where they disagree.
 
     Ctrl-C, or a cluster that is gone, ends them with the best so far. Raises what the first start
     raised if all of them fail.
@@ -155,7 +153,6 @@ def best_from_starts(
         backend=problem.backend,
         kind=Ended,
         n_first=1,
-        hold=hold,
         problem=problem,
         returns=kind,
         progress=progress if pool is None else None,

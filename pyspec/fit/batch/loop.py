@@ -1,4 +1,4 @@
-"""The fits of a batch, one after the other here, or in parts by the workers of a pool."""
+"""The fits of a batch, one after the other here, or in parts by the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,7 +14,7 @@ from pyspec.calls import stack_outside
 from pyspec.fit.batch.batch import Batch, Made
 from pyspec.fit.batch.fits import Fit
 from pyspec.fit.batch.in_c import InC
-from pyspec.fit.batch.pools import GoneError, LostError, Pool, make_pool, run_tasks
+from pyspec.fit.batch.pools import ClusterPool, GoneError, LostError, run_tasks
 from pyspec.fit.batch.solved import Solved
 from pyspec.fit.interrupts import Hold, current_hold
 from pyspec.fit.progress import Steps
@@ -30,11 +29,10 @@ def fit_batch(
     batch: Batch[Fit],
     progress: bool | Callable[[int, int], object] | None,
     client: object,
-    n_workers: int | None,
-    workers: str = "processes",
+    n_threads: int | None = None,
 ) -> Made[Fit]:
-    """All fits in their order. Where a signal ended them, the status of those that did not begin is
-    "not run".
+    """All fits in their order, here with so many threads of C. Where a signal ended them, the
+    status of those that did not begin is "not run".
 
     Raises :class:`FitError` for options that no fit could have, and KeyboardInterrupt as
     :func:`fit_cases`.
@@ -43,7 +41,7 @@ def fit_batch(
     check_linear(label, batch.how.methods, batch.how.options)
     if batch.how.methods[-1] == NATIVE:
         native_options(label, batch.how.options)
-    pool = make_pool(label, client, n_workers, workers)
+    pool = None if client is None else ClusterPool(client)
     steps, each = Steps(progress, f"{label}, {plural}"), callable(progress)
 
     def tell(numbers: range) -> None:
@@ -54,7 +52,7 @@ def fit_batch(
 
     fits, begin = Made(batch), time.perf_counter()
     try:
-        fits.interrupted, gone = fit_cases(fits, pool, tell, each)
+        fits.interrupted, gone = fit_cases(fits, pool, tell, each, n_threads)
     finally:
         steps.close()
     fits.seconds = time.perf_counter() - begin
@@ -66,19 +64,24 @@ def fit_batch(
 
 
 def fit_cases(
-    fits: Made[Fit], pool: Pool | None, tell: Callable[[range], object], each: bool = False
+    fits: Made[Fit],
+    pool: ClusterPool | None,
+    tell: Callable[[range], object],
+    each: bool = False,
+    n_threads: int | None = None,
 ) -> tuple[bool, str]:
-    """Makes all fits of a batch: in turn here, or in parts by the workers of a pool. `tell` is told
-    which numbers have ended; without a pool and with `each`, before the next one begins.
+    """Makes all fits of a batch: in turn here, or in parts by the workers of a cluster.
+    `tell` is told which numbers have ended; without a pool and with `each`, before the next one
+    begins.
 
     Returns whether a signal ended them, and why the cluster is gone, "" where it is not. Raises
     KeyboardInterrupt where a signal came before anything was kept, or a second one.
     """
     interrupted, gone = False, ""
-    hold = fits.batch.hold or current_hold()
+    hold = current_hold()
     try:
         if pool is None:
-            for numbers in _in_turn(fits, each):
+            for numbers in _in_turn(fits, each, n_threads):
                 tell(numbers)
         else:
             _share(fits, pool, hold, tell)
@@ -99,8 +102,14 @@ def _in_turn(fits: Made[Fit], each: bool = False, n_threads: int | None = None) 
     With `each`, a fit is told before the next one begins. Raises KeyboardInterrupt where they are
     to end."""
     batch, done = fits.batch, fits.first
-    check, template = (batch.hold or current_hold()).check, batch.template()
+    check, template = current_hold().check, batch.template()
     in_c = None if template is None else InC.of(batch.cases, batch.how, *template)
+    if in_c is None and n_threads is not None and n_threads > 1:
+        warnings.warn(
+            f"{batch.label}: n_workers= are threads of C, and Python takes part in each of these "
+            f"{batch.kind.plural}; client=dask.distributed.Client() shares them among processes",
+            stacklevel=stack_outside(),
+        )
     blocks = iter([(0, np.zeros(fits.n, bool))])
     if in_c is not None:
         fits.solved = in_c.solved
@@ -121,13 +130,13 @@ def _in_turn(fits: Made[Fit], each: bool = False, n_threads: int | None = None) 
         done = end
 
 
-def _share(fits: Made[Fit], pool: Pool, hold: Hold, tell: Callable[[range], object]) -> None:
-    """All fits by the workers of a pool; those of workers that were lost here."""
+def _share(fits: Made[Fit], pool: ClusterPool, hold: Hold, tell: Callable[[range], object]) -> None:
+    """All fits by the workers of a cluster; those of workers that were lost here."""
     batch, n = fits.batch, fits.n
     size = max(1, min(CHUNK, -(-n // (4 * pool.width))))
     parts = [range(k, min(k + size, n)) for k in range(0, n, size)]
     left: list[range] = []
-    calls = (partial(_run, replace(batch.part(numbers), hold=hold)) for numbers in parts)
+    calls = (partial(_run, batch.part(numbers)) for numbers in parts)
     for k, outcome in run_tasks(pool, calls, hold):
         if isinstance(outcome, LostError):
             left.append(parts[k])
@@ -139,8 +148,7 @@ def _share(fits: Made[Fit], pool: Pool, hold: Hold, tell: Callable[[range], obje
     if left:
         warnings.warn(
             f"{batch.label}: worker processes ended early, {sum(map(len, left))} "
-            f"{batch.kind.plural} are fitted here; a script that starts workers must do so under "
-            "'if __name__ == \"__main__\":'",
+            f"{batch.kind.plural} are fitted here",
             stacklevel=stack_outside(),
         )
     for numbers in left:

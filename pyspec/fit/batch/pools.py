@@ -1,38 +1,23 @@
-"""Where parts of many fits run, threads or processes of this machine or a cluster, and how."""
+"""Parts of many fits by the workers of a cluster of dask, on other machines or on this one."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    CancelledError,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    wait,
-)
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from concurrent.futures import CancelledError
 from functools import partial
-from multiprocessing import get_context
 from typing import Protocol, TypeVar, cast
 
-from pyspec._library.threads import Threads, refuse_many
-from pyspec.calls import is_whole
-from pyspec.errors import ClusterError, FitError, PyspecError, one_line, shortened
+from pyspec.errors import ClusterError, FitError, PyspecError, one_line
 from pyspec.executor.cluster import Agreement, agree_on_fits, need_client, of_engine, refuse_other
 from pyspec.executor.cluster.engine import Future as Sent
-from pyspec.fit.interrupts import Hold, begin_worker
+from pyspec.fit.interrupts import Hold
 
 Found = TypeVar("Found")
 
 #: Tasks that are under way for each worker: it never runs out, and few hold data.
 AHEAD = 2
-
-#: How often a signal is looked for, in seconds.
-LOOK = 0.05
 
 #: How long nobody looks for the tasks of a cluster that ended, in seconds.
 PAUSE = 0.01
@@ -56,61 +41,7 @@ class Task(Protocol):
 
 
 class LostError(PyspecError):
-    """A task whose worker was lost, or for which none could be started."""
-
-
-class Pool(Protocol):
-    """Where tasks run."""
-
-    @property
-    def width(self) -> int:
-        """How many run at a time."""
-
-    @property
-    def room(self) -> int:
-        """How many may be under way: those that run, and those that wait for a worker."""
-
-    def start(self, call: partial[Found]) -> Task:
-        """Hands over the call."""
-
-    def wait(self, tasks: Sequence[Task]) -> Sequence[Task]:
-        """Those that have ended, after a moment at most."""
-
-    def is_lost(self, error: BaseException) -> bool:
-        """Whether a worker was lost, rather than its task failed."""
-
-    def close(self) -> None:
-        """Drops what waits; what runs comes to its end, here but not on a cluster."""
-
-
-class LocalPool:
-    """Threads or processes of this machine."""
-
-    def __init__(self, n_workers: int, workers: str = "processes") -> None:
-        self.width, self.room = n_workers, AHEAD * n_workers
-        self._pool: Executor
-        if workers == "threads":
-            self._pool = Threads(n_workers)
-        else:
-            # The workers get nothing large when they start: one that dies then would block us.
-            self._pool = ProcessPoolExecutor(n_workers, get_context("spawn"), begin_worker)
-
-    def start(self, call: partial[Found]) -> Task:
-        """Submits the call."""
-        return self._pool.submit(call)
-
-    def wait(self, tasks: Sequence[Task]) -> Sequence[Task]:
-        """Those that have ended."""
-        return list(wait(cast(Sequence[Future[object]], tasks), LOOK, FIRST_COMPLETED).done)
-
-    def is_lost(self, error: BaseException) -> bool:
-        """Whether the processes are gone."""
-        return isinstance(error, BrokenProcessPool)
-
-    def close(self) -> None:
-        """Waits for what runs."""
-        with suppress(RuntimeError):  # as where its own thread could not be started
-            self._pool.shutdown(wait=True, cancel_futures=True)
+    """A task that was lost with its workers."""
 
 
 class ClusterPool:
@@ -133,10 +64,6 @@ class ClusterPool:
     def start(self, call: partial[Found]) -> Task:
         """Submits the call."""
         return self.sent(self._client.submit, as_agreed, self._terms, call, pure=False)
-
-    def is_lost(self, error: BaseException) -> bool:
-        """Whether a task was lost several times, or the cluster is gone."""
-        return of_engine(error)
 
     def sent(self, send: Callable[..., Sent], *args: object, **options: object) -> Sent:
         """The future that `send` gives; it carries its data, so that a worker that dies takes none
@@ -165,37 +92,10 @@ class ClusterPool:
             self._client.cancel([future for future in self._running if not future.done()])
 
 
-def make_pool(
-    label: str, client: object, n_workers: int | None, workers: str = "processes"
-) -> Pool | None:
-    """Where the parts run; None: here, one after the other.
-
-    Raises :class:`FitError` for a number of workers that is none, or beside a client.
-    """
-    check_workers(label, client, n_workers)
-    if client is not None:
-        return ClusterPool(client)
-    return None if n_workers in (None, 1) else LocalPool(int(n_workers or 1), workers)
-
-
-def check_workers(label: str, client: object, n_workers: int | None) -> None:
-    """Raises :class:`FitError` as of :func:`make_pool`."""
-    if n_workers is not None:
-        if not is_whole(n_workers, 1):
-            raise FitError(
-                f"n_workers must be a whole number from 1 on, or None, not {shortened(n_workers)}"
-            )
-        refuse_many("n_workers", int(n_workers))
-        if client is not None:
-            raise FitError(f"{label}: a client has its workers; leave n_workers out")
-
-
-def refuse_shared(label: str, client: object, n_workers: int | None) -> None:
+def refuse_shared(label: str, client: object) -> None:
     """Raises :class:`FitError` where work that one process does is to be shared."""
-    if client is not None or n_workers is not None:
-        raise FitError(
-            f"{label}: chunks= is of fits in one process; leave it out, or client= and n_workers="
-        )
+    if client is not None:
+        raise FitError(f"{label}: chunks= is of fits in one process; leave it out, or client=")
 
 
 def as_agreed(terms: Agreement, function: Callable[..., Found], *args: object) -> Found:
@@ -205,10 +105,10 @@ def as_agreed(terms: Agreement, function: Callable[..., Found], *args: object) -
 
 
 def run_tasks(
-    pool: Pool, calls: Iterable[partial[Found]], hold: Hold, n_tries: int = 1
+    pool: ClusterPool, calls: Iterable[partial[Found]], hold: Hold, n_tries: int = 1
 ) -> Iterator[tuple[int, Found | Exception]]:
-    """Runs calls by the workers of a pool; each begins when there is room for it. Yields its number
-    and what it returned. A call that failed `n_tries` times has the reason instead,
+    """Runs calls by the workers of a cluster; each begins when there is room for it. Yields its
+    number and what it returned. A call that failed `n_tries` times has the reason instead,
     :class:`LostError` if its worker was lost.
 
     Raises :class:`GoneError` if a cluster is gone, and KeyboardInterrupt at a signal. Calls that
@@ -217,7 +117,6 @@ def run_tasks(
     new = ((k, call, 1) for k, call in enumerate(calls))
     again: list[tuple[int, partial[Found], int]] = []
     pending: dict[Task, tuple[int, partial[Found], int]] = {}
-    refused = ""  # why no more processes or threads start: none is asked for after the first
     try:
         while True:
             while len(pending) < pool.room:
@@ -225,15 +124,7 @@ def run_tasks(
                 if task is None:
                     break
                 hold.check()
-                if not refused:
-                    try:
-                        pending[pool.start(task[1])] = task
-                        continue
-                    except PyspecError:
-                        raise
-                    except (OSError, RuntimeError) as error:
-                        refused = one_line(error)
-                yield task[0], LostError(refused)
+                pending[pool.start(task[1])] = task
             if not pending:
                 return
             hold.check()
@@ -247,7 +138,7 @@ def run_tasks(
                 elif n < n_tries:
                     again.append((k, call, n + 1))
                 else:
-                    yield k, LostError(one_line(outcome)) if pool.is_lost(outcome) else outcome
+                    yield k, LostError(one_line(outcome)) if of_engine(outcome) else outcome
     except KeyboardInterrupt:
         pool.close()
         for ended, (k, _, _) in pending.items():

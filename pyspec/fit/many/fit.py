@@ -55,7 +55,6 @@ def fit_many(
     n_starts: int = 1,
     seed: int = 0,
     client: object = None,
-    n_workers: int | None = None,
     **options: Unpack[MethodOptions],
 ) -> ManyFits:
     """Fits one model many times: to many measurements on the same axes, from many start values, or
@@ -71,9 +70,8 @@ def fit_many(
     progress : True for a bar, or a function (fits done, all)
     max_nfev, max_seconds : limits of each fit
     n_starts, seed : starts of each fit, as of :func:`pyspec.fit_model`
-    client : a ``dask.distributed.Client`` whose workers fit, many in a task
-    n_workers : without a client, so many processes of this machine; a script then needs
-        ``if __name__ == "__main__":``
+    client : a ``dask.distributed.Client`` whose workers fit, many in a task; without one, threads
+        of C do
     others : as of :func:`pyspec.fit_model`
 
     Returns
@@ -111,7 +109,7 @@ def fit_many(
     )
     batch = each_from_starts(batch, n_starts, range(seed, seed + len(cases)))
     batch.compiled = compiled
-    return _run(batch, progress, client, n_workers)
+    return _run(batch, progress, client)
 
 
 @answered
@@ -124,7 +122,6 @@ def bootstrap(
     seed: int = 0,
     progress: bool | Callable[[int, int], object] | None = None,
     client: object = None,
-    n_workers: int | None = None,
 ) -> ManyFits:
     """Fits simulated repetitions of the measurement, to see how far the parameters scatter.
 
@@ -139,7 +136,7 @@ def bootstrap(
         sigma, drawn with replacement; it needs no normal distribution. Their mean is subtracted.
         They are multiplied by sqrt(n / (n - k)), because k free parameters made them smaller
     seed : of the random number generator; fit k has the same data wherever it runs
-    progress, client, n_workers : as of :func:`fit_many`
+    progress, client : as of :func:`fit_many`
 
     Returns
     -------
@@ -220,7 +217,7 @@ def bootstrap(
         kind=OneFit,
         rivals=result._rivals,
     )
-    return _run(batch, progress, client, n_workers)
+    return _run(batch, progress, client)
 
 
 def _as_noise(residuals: Array, n_free: int) -> Array:
@@ -238,7 +235,6 @@ def _run(
     batch: Batch[OneFit],
     progress: bool | Callable[[int, int], object] | None,
     client: object,
-    n_workers: int | None,
 ) -> ManyFits:
     """All fits, in their order."""
     label = batch.model.name
@@ -250,4 +246,4 @@ def _run(
     if batch.backend != "compiled" or not batch.compiled.layouts:  # which has never run
         make_executor(batch.model, None, batch.backend)  # what is wrong with it is so in each fit
     with Hold() as hold:
-        return hold.mark(ManyFits(fit_batch(batch, progress, client, n_workers)))
+        return hold.mark(ManyFits(fit_batch(batch, progress, client)))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import answered, one_of, real
+from pyspec._library.threads import refuse_many
+from pyspec.calls import answered, real, whole
 from pyspec.errors import FitError
 from pyspec.fit.batch.batch import Batch
 from pyspec.fit.batch.cases import Cases, Rows
 from pyspec.fit.batch.from_starts import each_from_starts
 from pyspec.fit.batch.loop import fit_batch
-from pyspec.fit.batch.pools import check_workers
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import MethodOptions, need_pair
 from pyspec.fit.problem import make_problem
@@ -49,7 +49,6 @@ def fit_slices(
     scale_covar: bool | None = None,
     seeds: Sequence[Mapping[str, float]] | None = None,
     n_workers: int | None = None,
-    workers: str = "processes",
     times: npt.ArrayLike | None = None,
     max_seconds: float | None = None,
     n_starts: int = 1,
@@ -65,13 +64,10 @@ def fit_slices(
     series : data (n_time, n_energy), window, weights, mask
     seeds : for each row of the window, values by name that replace those of the model: starts
         of free parameters, values of fixed ones
-    n_workers : None or 1 fits the slices in this process, usually in less than 0.1 ms each. It uses
-        the threads that ``PYSPEC_NUM_THREADS`` allows. A larger number starts that many workers,
-        which takes seconds: use it only for longer fits
-    workers : "processes" (started afresh, so a script needs ``if __name__ == "__main__":``) or
-        "threads"
+    n_workers : threads of C that fit the slices, usually in less than 0.1 ms each; by default those
+        that ``PYSPEC_NUM_THREADS`` allows
     client : a ``dask.distributed.Client`` whose workers fit the slices, many in a task, with the
-        bits of one after the other
+        bits of one after the other. Fits that run in Python need it to be shared out
     times : (n_rows,) the times of the window, for the results
     max_nfev, max_seconds : limits of each slice
     n_starts : starts of each slice, as of :func:`pyspec.fit.fit_model`
@@ -93,8 +89,8 @@ def fit_slices(
     refuse_free(model.name, model.parameters, "slices need")
     if model.is_time_model or model.dimension != 1:
         raise FitError(f"{model.name}: a slice is one spectrum; give the model no time axis")
-    one_of("workers", workers, ("processes", "threads"), FitError)
-    check_workers(model.name, client, n_workers)
+    if n_workers is not None:
+        n_workers = refuse_many("n_workers", whole("n_workers", n_workers, 1, FitError))
     rows = range(*(series.rows or (0, series.data.shape[0])))
     axis = real("times", np.arange(len(rows)) if times is None else times)
     if axis.shape != (len(rows),):
@@ -125,7 +121,7 @@ def fit_slices(
     batch.compiled = compiled
     data_checksum = checksum_of(series)
     with Hold() as hold:
-        fits = fit_batch(batch, progress, client, n_workers, workers)
+        fits = fit_batch(batch, progress, client, n_workers)
         return hold.mark(SliceResults(fits, series, axis, data_checksum))
 
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library.threads import refuse_many
 from pyspec.errors import FitError, TooLargeError
 from pyspec.fit.batch.points import SumsAt, sums_at_points
 from pyspec.fit.findings.finding import warn
-from pyspec.fit.interrupts import Hold, begin_worker
+from pyspec.fit.interrupts import Hold
 from pyspec.fit.progress import Steps
 from pyspec.fit.results.ended import EndedFit, not_converged
 from pyspec.fit.results.table import need
@@ -56,9 +55,6 @@ class Posterior:
         self.is_weighted = is_weighted
         #: What sums at several points at once, where that is done in C.
         self.sums: SumsAt | None = None
-
-    def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "sums": None}
 
     def __call__(self, theta: Array) -> Array | float:
         """Of one point (n,), or of the walkers (n_walkers, n)."""
@@ -228,9 +224,8 @@ def _run(
     emcee = need("emcee", "samples need emcee: pip install 'pyspec-fit[mcmc]'")
     steps = Steps(progress, f"{posterior.problem.label}, samples", "steps")
 
-    def run(pool: Any) -> Any:
-        options = {"pool": pool} if pool is not None else {"vectorize": True}
-        sampler = emcee.EnsembleSampler(*places.shape, posterior, **options)
+    def run() -> Any:
+        sampler = emcee.EnsembleSampler(*places.shape, posterior, vectorize=True)
         state = emcee.State(places, random_state=_random(mc.seed).get_state())
         for done, _ in enumerate(sampler.sample(state, iterations=mc.steps), 1):
             steps.update(done, mc.steps)
@@ -241,17 +236,11 @@ def _run(
         return sampler
 
     try:
-        if mc.workers > 1:
-            from multiprocessing import get_context
-
-            refuse_many("workers", mc.workers)
-            with get_context("spawn").Pool(mc.workers, begin_worker) as pool:
-                sampler = run(pool)
-        elif posterior.problem.in_memory:
+        if posterior.problem.in_memory:
             with sums_at_points(posterior.problem, lambda: None) as posterior.sums:
-                sampler = run(None)
+                sampler = run()
         else:
-            sampler = run(None)
+            sampler = run()
     finally:
         steps.close()
     chain = np.asarray(sampler.get_chain(discard=mc.burn, thin=mc.thin))

@@ -45,12 +45,11 @@ class MC:
     steps, nwalkers : steps of each walker; number of walkers, by default twice the number of free
         parameters, at least 20
     burn, thin : steps left out at the beginning; every thin-th step is kept
-    workers : processes that evaluate; a script then needs ``if __name__ == "__main__":``
     sigma_ini, sigma_min, sigma_max : the noise that is sampled where none was declared; by default
         the rms of the residual, and 1/100 to 100 times as much
     seed : of the random number generator; the same seed gives the same chain
-    is_weighted : has no effect, since the fit knows whether its noise was declared; scripts of
-        trspecfit give it
+    is_weighted, workers : have no effect, since the fit knows whether its noise was declared, and C
+        evaluates the walkers of a step together; scripts of trspecfit give them
     ntemps : must be 1, since emcee no longer samples at several temperatures
     """
 

@@ -200,7 +200,6 @@ class FileFits(FileModels):
         seed_source: str | None = None,
         seed_values: object = None,
         seed_adapt: str | None = "argmax_shift",
-        workers: str = "processes",
         client: object = None,
         **options: Unpack[FitOptions],
     ) -> SliceResults:
@@ -208,8 +207,8 @@ class FileFits(FileModels):
 
         Parameters
         ----------
-        n_workers : None fits the slices in this process, usually in less than 0.1 ms each. A number
-            starts that many workers, which takes seconds and pays for slower fits only
+        n_workers : threads of C that fit the slices, usually in less than 0.1 ms each; by default
+            those that ``PYSPEC_NUM_THREADS`` allows
         seed_source : "baseline" (default if one was fitted), "model", or "explicit" with
             `seed_values`. These are name → number or (n_slices,), a DataFrame of such columns, a
             list of dicts, or fitted slices, whose values the free parameters take
@@ -217,7 +216,6 @@ class FileFits(FileModels):
             slice, or against it for lines that part. A shifted start is used only if it is nearer
             to the slice. None shifts nothing
         client : a ``dask.distributed.Client`` whose workers fit the slices
-        workers : "processes" (a script then needs ``if __name__ == "__main__":``) or "threads"
         options : as of :func:`pyspec.fit.fit_slices`
 
         A slice that fails, or Ctrl-C, loses no other slice.
@@ -249,7 +247,6 @@ class FileFits(FileModels):
                 times=times,
                 n_workers=n_workers,
                 client=client,
-                workers=workers,
                 **self._options(options),
             ).diagnose()
             slices.file_name, slices.started_from = self.name, origin

@@ -17,9 +17,8 @@ from pyspec.calls import answered, whole
 from pyspec.errors import DataError, FitError, one_line, shortened, suggest
 from pyspec.executor import make_executor
 from pyspec.fit import fit_slices
-from pyspec.fit.batch.pools import LocalPool, LostError, Pool, check_workers, run_tasks
 from pyspec.fit.interrupts import Hold
-from pyspec.fit.options import FIT_OPTIONS, METHOD_OPTIONS, need_model
+from pyspec.fit.options import FIT_OPTIONS, MEANT, METHOD_OPTIONS, need_model
 from pyspec.fit.progress import Steps
 from pyspec.fit.starts import check_starts
 from pyspec.io.atomic import plain_path
@@ -40,7 +39,7 @@ from pyspec.workflow.maps.map_data import (
     map_array,
     seed_parts,
 )
-from pyspec.workflow.maps.run import Cluster, Here, map_pool
+from pyspec.workflow.maps.run import Cluster, run
 from pyspec.workflow.maps.store import MapStore
 from pyspec.workflow.maps.template import check_identity, identity, make_template
 
@@ -50,13 +49,10 @@ if TYPE_CHECKING:
 
     from pyspec.workflow.maps.map_data import SeedValues
 
-#: How often a block is tried: a worker that was lost makes a task fail once.
-TRIES = 2
-
 #: Arguments of fit_map that fits do not have.
 _OWN = (
     "energy", "energy_limits", "sigma", "counts", "mask", "seed_values", "seed_adapt", "client",
-    "n_workers", "block_size", "progress",
+    "block_size", "progress",
 )  # fmt: skip
 
 
@@ -74,7 +70,6 @@ def fit_map(
     seed_values: SeedValues = None,
     seed_adapt: str | None = "argmax_shift",
     client: object = None,
-    n_workers: int | None = None,
     block_size: int | None = None,
     progress: bool | Callable[[int, int], object] | None = None,
     **options: Unpack[MapOptions],
@@ -100,9 +95,8 @@ def fit_map(
     seed_adapt : "argmax_shift" moves the start of every free ``x0`` by the distance between the
         maxima of the spectrum and of the model, where that start is nearer; None does not, and
         neither do `seed_values`
-    client : a ``dask.distributed.Client``, whose workers reach data and store by the same paths
-    n_workers : without a client, so many processes of this machine; a script then needs
-        ``if __name__ == "__main__":``
+    client : a ``dask.distributed.Client``, whose workers reach data and store by the same paths.
+        Without one, threads of C share the spectra of a block
     block_size : spectra in a block; by default about 5000, or fewer so that all workers have
         blocks. A store that was begun keeps its own
     progress : True for a bar, or a function (spectra done, all)
@@ -126,13 +120,12 @@ def fit_map(
     need_model("fit_map", model)
     for library in ("xarray", "dask", "zarr"):
         need(library, "a map", "zarr")
-    check_workers("fit_map", client, n_workers)
     if block_size is not None:
         whole("block_size", block_size, 1, FitError)
     check_starts(options.get("n_starts", 1), options.get("seed", 0))
     for name in options:
-        hint = "" if name in (*METHOD_OPTIONS, *FIT_OPTIONS) else suggest(name, list(_OWN))
-        if hint:
+        hint = MEANT.get(name) or suggest(name, list(_OWN))
+        if hint and name not in (*METHOD_OPTIONS, *FIT_OPTIONS):
             raise FitError(f"fit_map has no argument {name!r}{hint}")
     if "://" in str(store):
         raise DataError(f"store is {str(store)!r}; give a path that all workers reach, no address")
@@ -146,17 +139,16 @@ def fit_map(
     _rehearse(job, map_data)
     steps = Steps(progress, f"{model.name}, map")
     with Hold() as hold:
-        pool = map_pool(client, n_workers)
+        cluster = None if client is None else Cluster(client)
         try:
-            left = _begin(job, map_data, block_size, pool, hold)
-            _fit(job, map_data, left, pool, steps, hold)
+            left = _begin(job, map_data, block_size, cluster, hold)
+            _fit(job, map_data, left, cluster, steps, hold)
             check_size(data, energy, array, path)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 f"what is done of the map is in {path}; the same call goes on"
             ) from None
         finally:
-            pool.close()
             steps.close()
     return kept_with_findings(job.store)
 
@@ -255,7 +247,7 @@ def _begin(
     job: MapJob,
     map_data: MapData,
     block_size: int | None,
-    pool: Pool,
+    cluster: Cluster | None,
     hold: Hold,
 ) -> list[Block]:
     """The blocks that are not written yet; makes the store or checks it."""
@@ -264,7 +256,7 @@ def _begin(
         check_identity(store.identity(), now, store.path)
         blocks = map_data.blocks(store.block())
     else:
-        share = map_data.n_spectra // (2 * pool.room)
+        share = map_data.n_spectra // (2 * (1 if cluster is None else cluster.room))
         size = block_size or max(1, min(SPECTRA, share))
         block = map_data.block_shape(size)
         blocks = map_data.blocks(block)
@@ -273,9 +265,8 @@ def _begin(
     checksums = {number: store.inputs_of(number, place) for number, place in blocks}
     written = [entry for entry in blocks if checksums[entry[0]] is not None]
 
-    near = pool if isinstance(pool, Cluster) else Here()
     looks = (partial(inputs_checksum, map_data.part(place)) for _, place in written)
-    for k, checksum in run_tasks(near, looks, hold, n_tries=TRIES):
+    for k, checksum in run(cluster, looks, hold):
         number, place = written[k]
         if isinstance(checksum, Exception):
             raise _unreadable(map_data, [(number, place)], checksum, store) from checksum
@@ -291,7 +282,7 @@ def _fit(
     job: MapJob,
     map_data: MapData,
     left: list[Block],
-    pool: Pool,
+    cluster: Cluster | None,
     steps: Steps,
     hold: Hold,
 ) -> None:
@@ -302,13 +293,7 @@ def _fit(
         steps.update(done, map_data.n_spectra)
 
     fits = (partial(fit_block, job, *block, map_data.part(block[1])) for block in left)
-    for k, error in run_tasks(pool, fits, hold, n_tries=TRIES):
-        if isinstance(error, LostError) and isinstance(pool, LocalPool):
-            raise FitError(
-                "a worker process ended early; all blocks that were written stay, and the same "
-                "call goes on; a script that starts workers must do so under 'if __name__ == "
-                '"__main__":\''
-            ) from error
+    for k, error in run(cluster, fits, hold):
         if isinstance(error, Exception):
             failed.append((left[k], error))
             continue

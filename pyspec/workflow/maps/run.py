@@ -1,69 +1,27 @@
-"""Where the tasks of a map run: here, in worker processes, or on a cluster of dask."""
+"""Where the tasks of a map run: here, or on a cluster of dask."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from concurrent.futures import Future
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Protocol, TypeVar
 
-from pyspec.errors import DataError, one_line
-from pyspec.fit.batch.pools import AHEAD, ClusterPool, LocalPool, Pool, Task, as_agreed
+from pyspec.fit.batch.pools import AHEAD, ClusterPool, Task, as_agreed, run_tasks
+from pyspec.fit.interrupts import Hold
 from pyspec.io.optional import need
 
 Found = TypeVar("Found")
+Made = TypeVar("Made", covariant=True)
+
+#: How often a cluster tries a block: a worker that was lost makes a task fail once.
+TRIES = 2
 
 
-class Delayed(Protocol):
+class Delayed(Protocol[Made]):
     """A call that dask makes later."""
 
-    def compute(self, *, scheduler: str) -> object: ...
-
-
-class Here:
-    """One task after the other, in this process."""
-
-    width = room = 1
-
-    def start(self, call: partial[Found]) -> Task:
-        """Runs the task."""
-        future: Future[object] = Future()
-        try:
-            future.set_result(_delayed(call).compute(scheduler="synchronous"))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-    def wait(self, tasks: Sequence[Task]) -> Sequence[Task]:
-        """All."""
-        return tasks
-
-    def is_lost(self, error: BaseException) -> bool:
-        """No worker can be."""
-        return False
-
-    def close(self) -> None:
-        """Nothing runs."""
-
-
-class Processes(LocalPool):
-    """Worker processes of this machine."""
-
-    def __init__(self, n_workers: int) -> None:
-        self._pickle = need("cloudpickle", "a map with workers", "zarr")
-        super().__init__(n_workers)
-
-    def start(self, call: partial[Found]) -> Task:
-        """Sends the task, the data with it or their address."""
-        try:
-            sent = self._pickle.dumps(_delayed(call))
-        except Exception as error:
-            raise DataError(
-                f"the data, or the model, cannot be sent to a worker process: {one_line(error)}; "
-                "give the path of the data, or n_workers=1"
-            ) from error
-        return super().start(partial(_compute, sent))
+    def compute(self, *, scheduler: str) -> Made: ...
 
 
 class Cluster(ClusterPool):
@@ -87,21 +45,23 @@ class Cluster(ClusterPool):
         return self.sent(self._client.compute, _delayed(agreed))
 
 
-def map_pool(client: object, n_workers: int | None) -> Pool:
-    """Where the tasks of a map run."""
-    if client is not None:
-        return Cluster(client)
-    return Here() if n_workers in (None, 1) else Processes(int(n_workers))
+def run(
+    cluster: Cluster | None, calls: Iterable[partial[Found]], hold: Hold
+) -> Iterator[tuple[int, Found | Exception]]:
+    """Runs tasks on a cluster, or here one after the other. Yields the number of each, and what it
+    returned or raised."""
+    if cluster is not None:
+        yield from run_tasks(cluster, calls, hold, n_tries=TRIES)
+        return
+    for k, call in enumerate(calls):
+        hold.check()
+        try:
+            yield k, _delayed(call).compute(scheduler="synchronous")
+        except Exception as error:
+            yield k, error
 
 
-def _delayed(call: partial[Found]) -> Delayed:
+def _delayed(call: partial[Found]) -> Delayed[Found]:
     """The call as dask takes it."""
-    task: Delayed = need("dask", "a map", "zarr").delayed(call.func, pure=False)(*call.args)
+    task: Delayed[Found] = need("dask", "a map", "zarr").delayed(call.func, pure=False)(*call.args)
     return task
-
-
-def _compute(task: bytes) -> object:
-    """Runs in a worker."""
-    import pickle
-
-    return pickle.loads(task).compute(scheduler="synchronous")

@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -143,10 +144,12 @@ def test_fits_of_workers_that_are_lost_are_made_here(monkeypatch: pytest.MonkeyP
             yield k, LostError("no") if k == 1 else call()
 
     monkeypatch.setattr("pyspec.fit.batch.loop.run_tasks", lose)
+    for caller in ("batch.loop", "single"):
+        monkeypatch.setattr(f"pyspec.fit.{caller}.ClusterPool", lambda _: SimpleNamespace(width=2))
     with pytest.warns(UserWarning, match="worker processes ended early, 1 fits are fitted here"):
-        assert list(fit_many(model, [measured] * 5, n_workers=2)) == list(fits)
-    with pytest.warns(UserWarning, match="1 starts are fitted here; a script that starts workers"):
-        found = fit_model(model, measured, n_starts=5, n_workers=2)
+        assert list(fit_many(model, [measured] * 5, client="two")) == list(fits)
+    with pytest.warns(UserWarning, match="worker processes ended early, 1 starts are fitted here"):
+        found = fit_model(model, measured, n_starts=5, client="two")
     assert found.starts == starts.starts
     assert found.theta.tobytes() == starts.theta.tobytes()
 

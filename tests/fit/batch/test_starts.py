@@ -169,15 +169,9 @@ def test_which_of_two_is_better() -> None:
     assert not Ended.of(1, 1, "failed", "no", None).is_better(first)
 
 
-@pytest.mark.parametrize("workers", [pytest.param("processes", marks=pytest.mark.slow), "threads"])
-def test_workers_begin_at_the_same_starts(workers: str) -> None:
-    """The random starts were those of the place within a part, not within the series."""
+def test_slices_begin_at_starts_of_their_own() -> None:
     series = Measurement(np.stack([spectrum(k) for k in range(8)]))
     here = fit_slices(model(), series, n_starts=3, seed=2)
-    there = fit_slices(model(), series, n_starts=3, seed=2, n_workers=2, workers=workers)
-    assert [starts(one.result) for one in there] == [starts(one.result) for one in here]
-    for name, values in here.values.items():
-        np.testing.assert_array_equal(there.values[name], values)
     one = fit_slices(model(), replace(series, rows=(5, 6)), n_starts=3, seed=7)
     assert starts(one[0].result) == starts(here[5].result)
     given = fit_slices(model(), replace(series, rows=(5, 7)), n_starts=3, seed=[7, 2])

@@ -425,43 +425,6 @@ def test_a_forked_process_is_ended_by_the_first() -> None:
     assert run.stdout.split() == [str(int(signal.SIGTERM))], run.stderr
 
 
-KILLED = """
-import os, signal, sys
-from multiprocessing import active_children
-import numpy as np
-from pyspec.fit import fit_many
-from pyspec.model import Measurement, load_model
-
-def end(*_):
-    with open(sys.argv[1], "w") as file:
-        print(*[child.pid for child in active_children()], file=file)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-if __name__ == "__main__":
-    model = load_model("m: {Offset: {y0: [1, True, 0, 9]}}", "m")
-    model.energy = np.arange(9.0)
-    fit_many(model, [Measurement(np.arange(9.0))] * 500, n_workers=2, progress=end)
-"""
-
-
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no list of processes")
-def test_workers_end_with_a_process_that_is_killed(tmp_path: Path) -> None:
-    """They would wait for their next part for ever."""
-    script, numbers = tmp_path / "killed.py", tmp_path / "workers.txt"
-    script.write_text(KILLED)
-    run = subprocess.run([sys.executable, str(script), str(numbers)], timeout=120, check=False)
-    assert run.returncode == -signal.SIGKILL
-    left = {int(number) for number in numbers.read_text().split()}
-    assert len(left) == 2
-    patience = time.monotonic() + 20.0
-    while left and time.monotonic() < patience:
-        left = {number for number in left if Path(f"/proc/{number}").exists()}
-        time.sleep(0.05)
-    for number in left:
-        os.kill(number, signal.SIGKILL)
-    assert not left
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", signals.NAMES)
 def test_nothing_is_lost_at_random_moments(name: str) -> None:

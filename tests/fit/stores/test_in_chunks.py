@@ -43,8 +43,8 @@ def test_what_has_no_chunks_is_refused() -> None:
     model, measurement = CASES["a series"]()[0]
     with pytest.raises(DataError, match="chunks is 0; give the number of rows of a chunk"):
         fit_model(model, measurement, chunks=0)
-    with pytest.raises(FitError, match="leave it out, or client= and n_workers="):
-        fit_model(model, measurement, chunks=9, n_workers=2)
+    with pytest.raises(FitError, match="leave it out, or client="):
+        fit_model(model, measurement, chunks=9, client="two")
     one = model.copy()
     one.set_axes(energy=model.energy)
     with pytest.raises(DataError, match="leave it out for one spectrum"):
