@@ -8,8 +8,9 @@ MAKEFLAGS += --no-print-directory
 # Hundreds of tests start a process of their own: none compiles the package once more.
 unexport PYTHONDONTWRITEBYTECODE
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
-# A process per core, each with whole files, so that what a file shares is made once.
-PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadfile \
+# A process per core, each with its part of the tests in their order, so that what a file shares is
+# made once; who is done takes half of what another has left.
+PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal \
     -q --progress -o console_output_style=classic
 CTEST = $(BIN)/ctest --output-on-failure --parallel $(JOBS)
 
@@ -148,10 +149,9 @@ soak: .venv/test.stamp
 	$(BIN)/python -m tests.campaign.soak
 
 # SLOW=4 runs every fourth of them, as .ci/run does: all take an hour.
-# In the order of the files: else the longest, which hold one test each, would come last, on one core.
 SLOW ?= 1
 check-slow: .venv/test.stamp .venv/docs.stamp
-	$(PYTEST) -m slow --every $(SLOW) --no-loadscope-reorder
+	$(PYTEST) -m slow --every $(SLOW)
 
 # Branch coverage: of the package by `make test`, of csrc/ by the unit tests in C. Kernels for AVX-512
 # are left out where the processor lacks it, and the table of statuses, which only tests branch on.

@@ -23,6 +23,8 @@ from pyspec.io.archive.salvage import salvage_report
 FORKS = hasattr(os, "fork")
 #: How the process is made: forked, or started.
 WAYS = ["_fork", "_start"] if FORKS else ["_start"]
+#: The same, where one of both tells enough: what the child does is the same.
+FORKED = [*WAYS[:1], *(pytest.param(way, marks=pytest.mark.slow) for way in WAYS[1:])]
 
 short_limits = pytest.mark.skipif(os.name != "posix", reason="shorter than a start under Wine")
 needs_fork = pytest.mark.skipif(not FORKS, reason="forks")
@@ -59,6 +61,7 @@ def test_a_hang_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @short_limits
+@pytest.mark.parametrize("_way", FORKED, indirect=True)
 @pytest.mark.usefixtures("_way")
 def test_work_without_end_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its seconds of a processor end it, long before those on the clock."""
@@ -68,6 +71,7 @@ def test_work_without_end_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatc
         sandbox.rehearse(file, partial(re.match, "(a+)+$", "a" * 60 + "b"))  # 2^60 ways
 
 
+@pytest.mark.parametrize("_way", FORKED, indirect=True)
 @pytest.mark.usefixtures("_way")
 def test_an_error_is_raised_where_it_is_seen(file: Path) -> None:
     sandbox.rehearse(file, partial(int, "no number"))
@@ -165,11 +169,9 @@ def test_a_file_of_the_working_folder_is_not_run(
     folder.mkdir()
     traces = [plant(folder, name) for name in NAMES]
     monkeypatch.chdir(folder)
-    for path in (["", *sys.path], [str(folder), *sys.path]):
-        monkeypatch.setattr(sys, "path", path)
-        report = salvage_report(archive)
-        assert len(report.whole) == 2
-        assert not any(trace.exists() for trace in traces)
+    monkeypatch.setattr(sys, "path", ["", str(folder), *sys.path])
+    assert len(salvage_report(archive).whole) == 2
+    assert not any(trace.exists() for trace in traces)
 
 
 @pytest.mark.parametrize("kind", ["silent", "missing", "no python"])
@@ -199,15 +201,13 @@ def test_what_the_child_prints_before_it_begins_is_no_answer(
 ) -> None:
     monkeypatch.setattr(sandbox, "_BEGUN", b"another sign\n")
     with pytest.raises(OSError, match="No module named"):
-        sandbox.run_apart("pyspec.io.no_such_module", b"", 5.0)
+        sandbox.run_apart("no_such_module", b"", 5.0)
 
 
 def test_data_of_hdf5_are_read_beside_such_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where processes are started, not forked, as on macOS and Windows."""
-    from pyspec.io import read, sandbox
-
     monkeypatch.setattr(sandbox, "_fork", sandbox._start)
     monkeypatch.setattr(sandbox, "_read_before", set())
     monkeypatch.chdir(tmp_path)

@@ -19,6 +19,8 @@ from pyspec.io import digest, load_archive, save_archive, verify_archive
 from pyspec.io.archive import header
 from pyspec.model import Measurement
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:

@@ -182,6 +182,7 @@ def test_the_working_folder_does_not_stand_in_for_the_own(
             read(make(folder / "a.h5", put, "other.h5"), data="data")
 
 
+@pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize("put", [virtual, external])
 def test_an_archive_reads_no_other_file(
     folder: Path, put: Callable[[Any, str], None], tmp_path: Path

@@ -112,13 +112,19 @@ NARROW = (
     "residuals",
 )  # fmt: skip
 #: At their usual size they have more of it, or others have the same panels.
-ALIKE = (*NARROW, "slices", "corner of 2")
+ALIKE = (*NARROW, "slices", "corner of 2", "bar below", "spectra")
 CASES = [
-    *(pytest.param(name, (3.4, 3.0), id=f"{name}, a column") for name in NARROW),
-    *(
-        pytest.param(name, None, id=name, marks=[pytest.mark.slow] if name in ALIKE else [])
-        for name in PICTURES
-    ),
+    pytest.param(
+        name,
+        size,
+        id=f"{name}, a column" if size else name,
+        marks=[pytest.mark.slow] if name in alike else [],
+    )
+    for names, size, alike in (
+        (NARROW, (3.4, 3.0), ("components", "residuals")),
+        (PICTURES, None, ALIKE),
+    )
+    for name in names
 ]
 
 
