@@ -255,7 +255,7 @@ def test_many_messages_are_answered_or_refused(tmp_path: Path) -> None:
     """The client does not ask whether the server lives: its question would stand in the queue."""
     with served(session(), tmp_path) as server, opened(server, ping_interval=None) as page:
         page.until(lambda one: "trace" in one.frames)
-        n = 20_000
+        n = 7_000
 
         def send() -> None:
             for k in range(n):
@@ -302,6 +302,7 @@ def test_a_saved_job_has_the_same_bits(
     from pyspec.cli import main
     from pyspec.cli.arguments import build_parser
     from pyspec.cli.commands.build import session_of
+    from pyspec.cli.commands.output import Output
 
     found = session()
     assert found.edit(Set("GLP_01_A", "value", 11.0), Window(energy=(0.5, 9.0)))
@@ -310,6 +311,7 @@ def test_a_saved_job_has_the_same_bits(
     assert result
     folder = found.save(tmp_path / "out")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Output, "draw", lambda *_: None)
     assert main(["fit", "out/job.yaml", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     rows = {row["name"]: row for row in told["results"][0]["parameters"]}

@@ -28,7 +28,7 @@ def is_loaded(found: Session) -> None:
     assert state_of(loaded) == state_of(document.model)
 
 
-@pytest.mark.sweep(100)
+@pytest.mark.sweep(167)
 @pytest.mark.parametrize("seed", range(1000))
 def test_random_sequences_load_and_lead_back(seed: int) -> None:
     """All thousand: pytest tests/build/test_session.py -k random -m "slow or not slow"."""

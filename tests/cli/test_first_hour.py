@@ -150,6 +150,7 @@ def test_ctrl_c_while_the_command_is_loaded() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "pyspec: interrupted\n")
 
 
+@pytest.mark.usefixtures("numbers_alone")
 def test_ctrl_c_in_the_baseline_says_what_was_not_begun(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,6 +88,8 @@ def test_check_fits_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) ->
 
 #: A job that fits no baseline before, and draws one report.
 ALONE = ("baseline: [-10, -1]", "# baseline: [-10, -1]")
+#: A job of one spectrum, which no law moves.
+SPECTRUM = (("type: 2d", "spectrum: 3.0"), ("dynamics:", "# dynamics:"), ("  - {p", "#  - {p"))
 
 
 @pytest.mark.slow
@@ -97,11 +99,7 @@ ALONE = ("baseline: [-10, -1]", "# baseline: [-10, -1]")
         ((("type: 2d", "type: slices"),), [], ["baseline", "sbs"]),
         ((("type: 2d", "type: slices"), ALONE), [], ["sbs"]),
         ((), ["--type", "baseline"], ["baseline"]),
-        (
-            (("type: 2d", "spectrum: 3.0"), ("dynamics:", "# dynamics:"), ("  - {p", "#  - {p")),
-            [],
-            ["spectrum"],
-        ),
+        (SPECTRUM, [], ["spectrum"]),
         ((("type: 2d", "spectrum: [1.0, 5.0]"), ALONE), ["--linear", "eliminate"], ["spectrum"]),
         ((("type: 2d", "stages: 1\n  options: {linear: eliminate}"), ALONE), [], ["2d"]),
         (
@@ -173,7 +171,7 @@ def test_ctrl_c_keeps_the_best_point_and_ends_with_130(
         run_parts(self, parts, press, each)
 
     monkeypatch.setattr(NativeSolver, "run_parts", pressed)
-    job = change(folder, ALONE)
+    job = change(folder, ALONE, *SPECTRUM)
     assert main(["fit", job]) == 130
     assert "interrupted" in (folder / "results" / "report.html").read_text(encoding="utf-8")
     assert json.loads((folder / "results" / "parameters.json").read_text())["interrupted"] is True
@@ -202,6 +200,7 @@ def test_mistakes_have_one_line(
     assert main(["fit", str(folder / "job.yaml"), "--type", "3d"]) == 1
 
 
+@pytest.mark.usefixtures("numbers_alone")
 def test_one_spectrum_needs_no_more_than_data_and_model(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -110,10 +110,28 @@ def test_the_fit_is_printed_where_no_file_can_be_written(
     assert list(results_of(job).iterdir()) == []
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-@pytest.mark.parametrize("words", [pytest.param(["--quiet"], marks=pytest.mark.slow), ["--json"]])
-def test_a_full_disk_behind_the_output_loses_no_fit(job: Path, words: list[str]) -> None:
+needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+
+
+@needs_full
+@pytest.mark.usefixtures("numbers_alone")
+@pytest.mark.parametrize("words", ["--quiet", "--json"])
+def test_a_full_disk_behind_the_output_loses_no_fit(
+    job: Path, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The table was printed before anything was written."""
+    with monkeypatch.context() as patch, open("/dev/full", "w") as full:
+        patch.setattr(sys, "stdout", full)
+        main(["fit", str(job), words])
+    assert "output cannot be written (No space left on device)" in capsys.readouterr().err
+    assert {p.name for p in results_of(job).iterdir()} == NUMBERS
+    assert load_fits(results_of(job) / "fits.h5")[0].success
+
+
+@needs_full
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["--quiet"], ["--json"]])
+def test_a_full_disk_behind_the_output_of_a_process(job: Path, words: list[str]) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "pyspec", "fit", str(job), *words],

@@ -1,7 +1,6 @@
 """Pictures of singular vectors, and of free spectra with and without a kinetic scheme."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -103,12 +102,12 @@ def test_spectra_of_states_decays_and_evolution() -> None:
     assert figure.axes[1].get_legend().get_texts()[0].get_text().startswith(fastest)
 
 
-def test_free_spectra_of_parallel_decays_have_time_constants(tmp_path: Path) -> None:
+def test_free_spectra_of_parallel_decays_have_time_constants() -> None:
     # plot_species refused them; they were drawn in the report alone.
     result = of_states("parallel")
     tau = [result.values[f"expFun_0{k}_tau"] for k in (1, 2)]
     for draw in (plot_species, plot_amplitudes):
-        figure = draw(result, save_path=tmp_path / "spectra.png")
+        figure = draw(result)
         (ax,) = figure.axes
         names = ["expFun_01_A", "expFun_02_A", "stepFun_01_A"]
         lines = [one for one in ax.lines if len(one.get_xdata()) == BANDS.size]

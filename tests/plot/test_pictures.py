@@ -96,14 +96,12 @@ def test_noise_free_fit_is_drawn() -> None:
     assert plot_fit(result).axes
 
 
-def test_pictures_go_into_axes_and_figures_of_the_caller(
-    one: FitResult, two: FitResult, tmp_path: Path
-) -> None:
+def test_pictures_go_into_axes_and_figures_of_the_caller(one: FitResult, two: FitResult) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 8))
     left, right = figure.subfigures(1, 2)
-    assert plot_fit(two, fig=left, save_path=tmp_path / "both.png") is left
+    assert plot_fit(two, fig=left) is left
     assert len(left.axes) == 5
     assert plot_fit(one, fig=right) is right
     assert len(right.axes) == 2
@@ -252,7 +250,7 @@ def test_evolution_of_slices() -> None:
         plot_evolution(np.arange(8.0), {})
 
 
-def test_a_first_look_at_any_dataset(tmp_path: Path) -> None:
+def test_a_first_look_at_any_dataset() -> None:
     generator = np.random.default_rng(0)
     be = {"labels": {"energy": "BE"}, "units": {"energy": "eV"}}
     line = Dataset(generator.normal(size=60), ("energy",), {"energy": ENERGY[::-1]}, **be)
@@ -264,7 +262,7 @@ def test_a_first_look_at_any_dataset(tmp_path: Path) -> None:
         ("y", "x", "energy"),
         {"y": np.arange(4), "x": np.arange(5), "energy": ENERGY},
     )
-    assert len(plot_overview(cube, save_path=tmp_path / "cube.png").axes) == 3
+    assert len(plot_overview(cube).axes) == 3
     far = np.r_[np.arange(4.0), np.arange(20.0, 24.0)]
     data = generator.normal(size=(4, 8, 60))
     data[1, 2] = np.nan

@@ -63,6 +63,11 @@ class Balanced(HTMLParser):
         assert self.open.pop() == tag
 
 
+@pytest.fixture
+def no_images(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fitreport, "image", lambda figure, alt: alt)
+
+
 def page(path: Path) -> str:
     text = path.read_text(encoding="utf-8")
     parser = Balanced()
@@ -100,6 +105,7 @@ def test_everything_is_in_one_file(two: bool, tmp_path: Path) -> None:
     assert ("tau: [5, True, 0.1, 50]" in text) == two
 
 
+@pytest.mark.usefixtures("no_images")
 def test_what_went_wrong_stands_at_the_top(tmp_path: Path) -> None:
     text = page(report(fit(max_nfev=4), tmp_path / "r.html", title="my title"))
     assert "not converged" in text
@@ -107,6 +113,7 @@ def test_what_went_wrong_stands_at_the_top(tmp_path: Path) -> None:
     assert "<title>my title</title>" in text
 
 
+@pytest.mark.usefixtures("no_images")
 def test_a_parameter_without_effect_is_no_failure_to_converge(tmp_path: Path) -> None:
     result = fit()
     place = result.free_names.index("GLP_01_m")
@@ -133,6 +140,7 @@ def test_slices_and_traces(tmp_path: Path) -> None:
     assert "expFun_01_tau" in page(report(result, tmp_path / "t.html"))
 
 
+@pytest.mark.usefixtures("no_images")
 def test_unwritable_report(tmp_path: Path) -> None:
     with pytest.raises(PlotError, match="cannot write the report"):
         report(fit(), tmp_path / "nowhere" / "r.html")
@@ -168,6 +176,7 @@ def test_ctrl_c_while_a_weak_reference_is_dropped(
     assert "GLP_01_x0" in page(path)
 
 
+@pytest.mark.usefixtures("no_images")
 def test_cautions_and_where_a_fit_began_are_on_the_page(tmp_path: Path) -> None:
     result = fit(n_starts=2)
     result._tell(

@@ -35,7 +35,7 @@ FILES = {
 }
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", FILES)
 def test_files_of_instruments(name: str) -> None:
     dataset = pyspec.read(DATA / name)

@@ -62,7 +62,7 @@ def spectrum() -> Model:
 def test_bootstraps_and_many_fits() -> None:
     model, measurement = series()
     result = fit_model(model, measurement)
-    fits = bootstrap(result, 30)
+    fits = bootstrap(result, 12)
     assert fits.success.all()
     name = "Reference_01_A"
     assert fits.spread(name) == pytest.approx(result.stderr[name], rel=0.5)
