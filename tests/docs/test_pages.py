@@ -50,20 +50,20 @@ def headings(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", line.strip().lower()).replace(" ", "-") for line in found}
 
 
-@pytest.mark.parametrize("page", WITH_LINKS, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_and_names_of_files_lead_somewhere(page: Path) -> None:
+def test_links_and_names_of_files_lead_somewhere() -> None:
     """A page named csrc/execute.c long after that had become walk.c."""
-    text = page.read_text(encoding="utf-8")
-    prose = re.sub(r"```.*?```", "", text, flags=re.S)
-    for target, heading in re.findall(r"\]\(\s*([^)#\s]*)(?:#([^)\s]*))?\s*\)", prose):
-        if not target.startswith("http"):
-            there = page.parent / target if target else page
-            assert there.exists(), target
-            checked = heading and there.suffix == ".md"
-            assert not checked or heading in headings(there), f"{target}#{heading}"
-    named = re.findall(r"(?<![\w/.])(?:csrc|pyspec)/[\w/.]*\w", text)
-    to_write = {"pyspec/io/readers/NAME.py"}
-    assert [name for name in named if name not in to_write and not (ROOT / name).exists()] == []
+    for page in WITH_LINKS:
+        text = page.read_text(encoding="utf-8")
+        prose = re.sub(r"```.*?```", "", text, flags=re.S)
+        for target, heading in re.findall(r"\]\(\s*([^)#\s]*)(?:#([^)\s]*))?\s*\)", prose):
+            if not target.startswith("http"):
+                there = page.parent / target if target else page
+                assert there.exists(), (page, target)
+                checked = heading and there.suffix == ".md"
+                assert not checked or heading in headings(there), f"{target}#{heading}"
+        named = re.findall(r"(?<![\w/.])(?:csrc|pyspec)/[\w/.]*\w", text)
+        to_write = {"pyspec/io/readers/NAME.py"}
+        assert [name for name in named if name not in to_write and not (ROOT / name).exists()] == []
 
 
 def test_lines_of_the_examples_are_lines() -> None:
@@ -113,16 +113,16 @@ def test_the_first_page_names_every_how_to() -> None:
     assert [path.name for path in (DOCS / "howto").rglob("*.md") if path.name not in text] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
-def test_models_of_the_pages_are_valid(page: Path) -> None:
-    for language, text in blocks(page):
-        if language == "yaml":
-            energy_models = load_models(text + BESIDE)
-            for name in re.findall(r"^(\w+):", text, re.M):
-                if name not in SECTIONS and name not in energy_models:
-                    is_profile = re.search(rf"^{name}:\n  p[A-Z]", text, re.M)
-                    load = load_profile if is_profile else load_dynamics
-                    assert load(text, name, "GLP_01_x0").components
+def test_models_of_the_pages_are_valid() -> None:
+    for page in PAGES:
+        for language, text in blocks(page):
+            if language == "yaml":
+                energy_models = load_models(text + BESIDE)
+                for name in re.findall(r"^(\w+):", text, re.M):
+                    if name not in SECTIONS and name not in energy_models:
+                        is_profile = re.search(rf"^{name}:\n  p[A-Z]", text, re.M)
+                        load = load_profile if is_profile else load_dynamics
+                        assert load(text, name, "GLP_01_x0").components
 
 
 def scan_maker() -> str:

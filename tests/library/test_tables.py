@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec._library import ABI, CONSTANTS, DTYPES, LIBRARY, OPS, RPN, TABLES, OpDef, library_path
+from pyspec._library import ABI, CONSTANTS, DTYPES, LIBRARY, OPS, RPN, TABLES, library_path
 from pyspec._library.load import SIGNATURES
 from pyspec._library.tables import parse_tables
 from pyspec.formula import parse
@@ -121,50 +121,48 @@ def test_a_parameter_list_that_cannot_be_read_is_named() -> None:
         parse_tables("OP\tf\tPEAK\tENERGY\tA, 2bad\ty, x\tA\t\t\t\t0\t4\tA")
 
 
-@pytest.mark.parametrize("op", OPS.values(), ids=OPS.keys())
-def test_a_row_is_consistent(op: OpDef) -> None:
-    assert len(set(op.params)) == len(op.params)
-    assert set(op.linear) <= set(op.params)
-    assert len(op.units) == len(op.params)
-    assert all(UNIT.fullmatch(unit) for unit in op.units)
-    assert op.tolerance >= 0
-    assert op.formula
-    for guard in op.guards:
-        assert 0 <= guard.param < len(op.params)
-        assert not guard.relative or int(guard.other) != guard.param
+def test_a_row_is_consistent() -> None:
+    for op in OPS.values():
+        assert len(set(op.params)) == len(op.params)
+        assert set(op.linear) <= set(op.params)
+        assert len(op.units) == len(op.params)
+        assert all(UNIT.fullmatch(unit) for unit in op.units)
+        assert op.tolerance >= 0
+        assert op.formula
+        for guard in op.guards:
+            assert 0 <= guard.param < len(op.params)
+            assert not guard.relative or int(guard.other) != guard.param
 
 
-@pytest.mark.parametrize("op", OPS.values(), ids=OPS.keys())
-def test_a_row_has_a_reference_with_its_parameters(op: OpDef) -> None:
-    from pyspec.functions import reference
-
-    parameters = list(inspect.signature(reference(op.name)).parameters.values())
-    names = [parameter.name for parameter in parameters]
-    assert tuple(names[1 : 1 + len(op.params)]) == op.params
-    optional = [p.name for p in parameters if p.default is not inspect.Parameter.empty]
-    # Other packages hand the spectrum to backgrounds that do not read it.
-    unread = ["spectrum"] if op.kind == "BACKGROUND" and "spectrum" in optional else []
-    assert names[1 + len(op.params) :] == (["spectrum"] if op.spectrum_fed else unread)
-    assert optional == [*op.params[op.n_required :], *unread]
+def test_a_row_has_a_reference_with_its_parameters() -> None:
+    for op in OPS.values():
+        parameters = list(inspect.signature(reference(op.name)).parameters.values())
+        names = [parameter.name for parameter in parameters]
+        assert tuple(names[1 : 1 + len(op.params)]) == op.params
+        optional = [p.name for p in parameters if p.default is not inspect.Parameter.empty]
+        # Other packages hand the spectrum to backgrounds that do not read it.
+        unread = ["spectrum"] if op.kind == "BACKGROUND" and "spectrum" in optional else []
+        assert names[1 + len(op.params) :] == (["spectrum"] if op.spectrum_fed else unread)
+        assert optional == [*op.params[op.n_required :], *unread]
 
 
-@pytest.mark.parametrize("name", DTYPES)
-def test_a_struct_is_what_cffi_reads_in_the_header(ffi: Any, name: str) -> None:
-    struct, dtype = ffi.typeof(name), DTYPES[name]
-    assert ffi.sizeof(name) == dtype.itemsize
-    assert [field for field, _ in struct.fields] == list(dtype.names or ())
-    for field, entry in struct.fields:
-        column = dtype.fields[field]
-        assert column[1] == entry.offset, field
-        assert column[0].itemsize == ffi.sizeof(entry.type), field
-        kind = {
-            "pointer": np.uintp,
-            "int32_t": np.int32,
-            "int64_t": np.int64,
-            "double": np.float64,
-        }
-        named = "pointer" if entry.type.kind == "pointer" else entry.type.cname
-        assert column[0] == np.dtype(kind[named]), field
+def test_a_struct_is_what_cffi_reads_in_the_header(ffi: Any) -> None:
+    for name in DTYPES:
+        struct, dtype = ffi.typeof(name), DTYPES[name]
+        assert ffi.sizeof(name) == dtype.itemsize
+        assert [field for field, _ in struct.fields] == list(dtype.names or ())
+        for field, entry in struct.fields:
+            column = dtype.fields[field]
+            assert column[1] == entry.offset, field
+            assert column[0].itemsize == ffi.sizeof(entry.type), field
+            kind = {
+                "pointer": np.uintp,
+                "int32_t": np.int32,
+                "int64_t": np.int64,
+                "double": np.float64,
+            }
+            named = "pointer" if entry.type.kind == "pointer" else entry.type.cname
+            assert column[0] == np.dtype(kind[named]), field
 
 
 def test_every_constant_of_the_header_is_exported(header: str) -> None:

@@ -97,57 +97,57 @@ def test_infinite_bounds_end_at_the_domain() -> None:
     assert (par.min, par.max) == (0.0, math.inf)
 
 
-@pytest.mark.parametrize(
-    ("word", "value"),
-    [
-        ("1e-3", 1e-3), ("4.0E-4", 4e-4), ("010", 10.0), ("-.5", -0.5), ("+5.", 5.0),
-        ("1E+2", 100.0), ("0x1F", 31.0), ("0o17", 15.0), ("6.02e23", 6.02e23),
+def test_numbers_as_yaml_1_2_writes_them() -> None:
+    for word, value in [
+        ("1e-3", 1e-3),
+        ("4.0E-4", 4e-4),
+        ("010", 10.0),
+        ("-.5", -0.5),
+        ("+5.", 5.0),
+        ("1E+2", 100.0),
+        ("0x1F", 31.0),
+        ("0o17", 15.0),
+        ("6.02e23", 6.02e23),
         ("12345678901234567890", 12345678901234567890.0),
-    ],
-)  # fmt: skip
-def test_numbers_as_yaml_1_2_writes_them(word: str, value: float) -> None:
-    model = load_model(f"m:\n  Offset:\n    y0: [{word}, True]\n")
-    assert model.parameters["Offset_y0"].value == value
+    ]:
+        model = load_model(f"m:\n  Offset:\n    y0: [{word}, True]\n")
+        assert model.parameters["Offset_y0"].value == value
 
 
 #: Here and below: what the table of mistakes has not.
-@pytest.mark.parametrize(
-    ("word", "message"),
-    [
-        ("nan", "not a number"), ("-.inf", "infinite"), ("9" * 400, "infinite"),
-        ("3/4", "must be a number"), ("0x", "must be a number"), ("\u0663", "must be a number"),
-    ],
-)  # fmt: skip
-def test_values_that_are_no_numbers(word: str, message: str) -> None:
-    complaint = one(f"x0: [{word}, True]")
-    assert complaint.startswith("<text>:3: GLP_01.x0: ")
-    assert message in complaint
+def test_values_that_are_no_numbers() -> None:
+    for word, message in [
+        ("nan", "not a number"),
+        ("-.inf", "infinite"),
+        ("9" * 400, "infinite"),
+        ("3/4", "must be a number"),
+        ("0x", "must be a number"),
+        ("\u0663", "must be a number"),
+    ]:
+        complaint = one(f"x0: [{word}, True]")
+        assert complaint.startswith("<text>:3: GLP_01.x0: ")
+        assert message in complaint
 
 
-@pytest.mark.parametrize(
-    "flag", ["1", "0", "yes", "on", "no", '"True"', "TRUE", "~", "1.5", "[True]"]
-)
-def test_vary_flags_that_are_none(flag: str) -> None:
-    complaint = one(f"x0: [1, {flag}]")
-    assert complaint.startswith("<text>:3: GLP_01.x0: ")
-    assert "write True, False, project, file or static" in complaint
+def test_vary_flags_that_are_none() -> None:
+    for flag in ["1", "0", "yes", "on", "no", '"True"', "TRUE", "~", "1.5", "[True]"]:
+        complaint = one(f"x0: [1, {flag}]")
+        assert complaint.startswith("<text>:3: GLP_01.x0: ")
+        assert "write True, False, project, file or static" in complaint
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
+def test_lines_that_are_refused() -> None:
+    for line, message in [
         ("x0: [1, True, 0, 1e999]", "max 1e999 is too large; write .inf"),
         ("x0: [1, True, .inf, .inf]", "not below"),
         ("x0: [~]", "a parameter is a list"),
         ("x0: {free: time, zero: [[2, 1]]}", "zero is a list of ranges, such as [[300, 350]]"),
         ("x0: {free: time, zero: 3}", "zero is a list of ranges, such as [[300, 350]]"),
         ("x_0: [1, True]", "did you mean 'x0'?"),
-    ],
-)
-def test_lines_that_are_refused(line: str, message: str) -> None:
-    complaint = one(line)
-    assert complaint.startswith("<text>:3: GLP_01.")
-    assert message in complaint
+    ]:
+        complaint = one(line)
+        assert complaint.startswith("<text>:3: GLP_01.")
+        assert message in complaint
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 
-import pytest
-
-from pyspec._library import OPS, OpDef
+from pyspec._library import OPS
 from pyspec.functions import reference
 from pyspec.model import Model, load_model
 from pyspec.model.units import parameter_units, unit_text
@@ -29,22 +27,19 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize(
-    "op", [op for op in OPS.values() if not op.derived], ids=lambda op: op.name
-)
-def test_the_table_has_the_units_that_the_docstrings_say(op: OpDef) -> None:
-    text = inspect.getdoc(reference(op.name)) or ""
-    for name, unit in zip(op.params, op.units, strict=True):
-        found = re.search(rf"^[\w, ]*\b{name}\b[\w, ]* : (.*(?:\n    .*)*)", text, flags=re.M)
-        sentence = re.sub(r"\s+", " ", found[1]) if found else ""
-        said = [one for one, how in SAID.items() if re.search(how, sentence)]
-        if said or (found and unit not in ("1", "?")):
-            assert unit in said, f"{op.name}.{name}: {sentence}"
+def test_the_table_has_the_units_that_the_docstrings_say() -> None:
+    for op in [op for op in OPS.values() if not op.derived]:
+        text = inspect.getdoc(reference(op.name)) or ""
+        for name, unit in zip(op.params, op.units, strict=True):
+            found = re.search(rf"^[\w, ]*\b{name}\b[\w, ]* : (.*(?:\n    .*)*)", text, flags=re.M)
+            sentence = re.sub(r"\s+", " ", found[1]) if found else ""
+            said = [one for one, how in SAID.items() if re.search(how, sentence)]
+            if said or (found and unit not in ("1", "?")):
+                assert unit in said, f"{op.name}.{name}: {sentence}"
 
 
-@pytest.mark.parametrize(
-    ("word", "written"),
-    [
+def test_units_are_written_as_people_do() -> None:
+    for word, written in [
         ("y", "counts/s"),
         ("x", "eV"),
         ("x^2", "eV²"),
@@ -57,10 +52,8 @@ def test_the_table_has_the_units_that_the_docstrings_say(op: OpDef) -> None:
         ("1", ""),
         ("?", ""),
         ("[nm]", "nm"),
-    ],
-)
-def test_units_are_written_as_people_do(word: str, written: str) -> None:
-    assert unit_text(word, "eV", "counts/s") == written
+    ]:
+        assert unit_text(word, "eV", "counts/s") == written
 
 
 def test_a_unit_that_is_not_known_leaves_none() -> None:

@@ -37,7 +37,7 @@ def test_they_have_the_bits_of_each_cell_alone(separator: str | None, decimal: s
     np.testing.assert_array_equal(found, np.array(draw))
 
 
-@pytest.mark.parametrize("place", [0, 999, 1000, 2499])
+@pytest.mark.parametrize("place", [0, 2499])
 @pytest.mark.parametrize("cell", UNUSUAL)
 def test_an_unusual_cell_is_read_as_any_other_between_them(cell: str, place: int) -> None:
     texts = [f"{k},{k / 7!r}" for k in range(2500)]
@@ -74,12 +74,12 @@ def test_a_table_takes_no_string_for_each_cell() -> None:
     assert peak < 12 * len(text)
 
 
-@pytest.mark.parametrize("word", [*(one for one in UNUSUAL if one), "1_0", "0x1p3", "two"])
-def test_a_line_between_white_space_has_the_same_numbers(word: str) -> None:
-    parts = f"1 {word} 3".split()
-    values = [number(part) for part in parts]
-    if None in values:
-        with pytest.raises(DataError, match=r"table\.csv:7: .* is not a number"):
-            numbers_of(FILE, 7, f"1 {word} 3")
-    else:
-        np.testing.assert_array_equal(numbers_of(FILE, 7, f"1 {word} 3"), values)
+def test_a_line_between_white_space_has_the_same_numbers() -> None:
+    for word in [*(one for one in UNUSUAL if one), "1_0", "0x1p3", "two"]:
+        parts = f"1 {word} 3".split()
+        values = [number(part) for part in parts]
+        if None in values:
+            with pytest.raises(DataError, match=r"table\.csv:7: .* is not a number"):
+                numbers_of(FILE, 7, f"1 {word} 3")
+        else:
+            np.testing.assert_array_equal(numbers_of(FILE, 7, f"1 {word} 3"), values)

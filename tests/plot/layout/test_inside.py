@@ -110,7 +110,7 @@ CASES: dict[str, Callable[[], FitResult]] = {
 
 
 #: Others have their panels, and tests below draw these too.
-ALIKE = ("overlapping peaks", "one time", "masked", "decades of delay")
+ALIKE = ("overlapping peaks", "one time", "masked", "signed", "decades of delay")
 
 
 @pytest.fixture(
