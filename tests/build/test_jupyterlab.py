@@ -13,13 +13,11 @@ from time import monotonic, sleep
 from urllib.request import urlopen
 
 import pytest
-
-pytest.importorskip("jupyterlab")
-pytest.importorskip("anywidget")
-pytest.importorskip("ipykernel")
-pytest.importorskip("jupyterlab_widgets")
-
 from support.build.browser import Screen, browser
+from support.later import later
+
+for needed in ("jupyterlab", "anywidget", "ipykernel", "jupyterlab_widgets"):
+    later(needed)
 
 pytestmark = pytest.mark.slow
 

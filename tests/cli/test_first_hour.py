@@ -76,11 +76,14 @@ JOB = "data: {path: data.csv}\nmodels: models.yaml\nmodel: doublet\n"
     ("job", "says"),
     [
         (JOB + "fit: {options: {n_starts: many}}", "t.yaml:4: fit.options.n_starts: give a whole"),
+        (JOB + "fit: {options: {linear: eliminat}}", "t.yaml:4: fit.options.linear"),
         (JOB + "fit: {options: {n_start: 3}}", "t.yaml:4: fit.options.n_start: fit: fits have no"),
         (JOB + "dynamics: [{parameter: GLP_01_A, model: fad}]", "t.yaml:4: dynamics[0].model: "),
         (JOB + "dynamics: [GLP_01_A: fade]", "t.yaml:4: dynamics[0].GLP_01_A: write '-"),
         (JOB.replace("data.csv}", "data.csv, to: nm}"), "say units: {energy: eV} or another of"),
         (JOB + "fit: {options: {n_starts: 0}}", "t.yaml:4: fit.options.n_starts: n_starts must"),
+        (JOB + "fit: {options: {seed: -1}}", "t.yaml:4: fit.options.seed: seed must be a whole"),
+        (JOB + "fit: {options: {max_seconds: -1}}", "t.yaml:4: fit.options.max_seconds: "),
         (JOB + "noise: {sigma: true}", "t.yaml:4: noise.sigma: give a finite number"),
         (JOB + "noise: {sigma: errors.csv}", "errors.csv"),
     ],
@@ -101,7 +104,9 @@ def test_what_is_wrong_in_a_job(
         (["show", "data.csv", "--select", "energy=3"], "--at energy=3 for the position"),
         (["show", "data.csv", "--select", "time=a"], "--select time=a: write axis=value, "
          "axis=position or axis=from:to, such as x=0.09, x=10 or energy=281:292"),
+        (["show", "data.csv", "--at", "time=1.5"], "--at time=1.5: write axis=position, from 0"),
         (["show", "data.csv", "--to", "nm"], "say --units energy=eV or another of"),
+        (["show", "data.csv", "--units", "eV"], "--units eV: write axis=unit"),
         (["show", "data.csv", "--delimiter", ";"], "no line holds numbers only with the delimiter "
          "';'; leave that out"),
         (["show", "job.yaml"], "job.yaml: is YAML, no data; 'pyspec fit' runs a job"),
@@ -109,6 +114,8 @@ def test_what_is_wrong_in_a_job(
          "'share'?"),
         (["explain", "models.yaml", "--dynamics", "GLP_01_A=fade@0.2"], "as none,fade@0.25, or "
          "leave '@' out"),
+        (["explain", "job.yaml", "--picture", "none/g.svg"], "the folder 'none' is missing"),
+        (["demo", "-o", "data.csv"], "data.csv: is a file; the output is a folder"),
         (["demo", "--backend", "comp", "-o", "x"], "--backend: unknown backend 'comp'"),
     ],
 )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.clusters import cluster, long_series
+from support.later import later
 from support.native_cases import CASES
 
 from pyspec.errors import ClusterError, DataError, FitError
@@ -17,7 +18,7 @@ from pyspec.fit import fit_model
 from pyspec.io import by_reference
 from pyspec.model import Measurement
 
-pytest.importorskip("distributed")
+later("distributed")
 
 
 def test_something_else_than_a_client_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

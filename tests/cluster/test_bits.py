@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.clusters import assert_same, cluster, long_series
+from support.later import later
 from support.native_cases import CASES
 from support.separable import measured, settled
 
@@ -22,7 +23,7 @@ from pyspec.model.data import source as sources
 from pyspec.model.data.checksum import checksums
 from pyspec.model.data.source import Held
 
-pytest.importorskip("distributed")
+later("distributed")
 
 pytestmark = pytest.mark.slow
 

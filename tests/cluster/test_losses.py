@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 from support.clusters import assert_same, cluster, long_series
+from support.later import later
 from support.native_cases import CASES
 
 from pyspec.fit import fit_many, fit_model
 from pyspec.io import by_reference
 
-pytest.importorskip("distributed")
+later("distributed")
 
 pytestmark = pytest.mark.slow
 

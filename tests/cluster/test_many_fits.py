@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 from support.clusters import assert_same, cluster
+from support.later import later
 from support.native_cases import CASES
 
 from pyspec.fit import bootstrap, fit_many, fit_model, fit_slices
 from pyspec.model import Measurement, load_model
 
-pytest.importorskip("distributed")
+later("distributed")
 
 pytestmark = pytest.mark.slow
 

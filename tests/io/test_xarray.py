@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.later import later
 
 from pyspec import File, Project
 from pyspec.errors import DataError
 from pyspec.io import Dataset, from_xarray, read, to_xarray
 
-xr = pytest.importorskip("xarray")
+xr = later("xarray")
 
 E, T, Y = np.linspace(1, 2, 5), np.array([-1.0, 0.0, 2.0]), np.array([7.0, 8.0])
 DATA = np.random.default_rng(5).normal(size=(2, 3, 5))

@@ -7,9 +7,10 @@ from importlib.util import find_spec
 from typing import Any
 
 import pytest
+from support.later import later
 
 pytest.importorskip("matplotlib")
-pytest.importorskip("ipykernel", reason="needs ipykernel: pip install 'pyspec-fit[test]'")
+later("ipykernel")
 
 PREPARE = """
 import sys
@@ -48,11 +49,9 @@ TABLES = ("model", "file", "one", "slices", "one.table", "one.correlations")
 
 @pytest.fixture(scope="module")
 def notebook() -> Any:
-    # Here, as it takes three seconds: each test process imports this module.
-    nbclient = pytest.importorskip(
-        "nbclient", reason="needs nbclient: pip install 'pyspec-fit[test]'"
-    )
-    nbformat = pytest.importorskip("nbformat")
+    """What a kernel answers to each cell."""
+    from jupyter_client.manager import start_new_kernel
+
     asked = ("'matplotlib.pyplot' in sys.modules", "plt.get_fignums()")
     texts = [*TEXTS, "kept = file.describe()", "kept"]
     codes = [
@@ -66,13 +65,25 @@ def notebook() -> Any:
         asked[1],
         *TABLES,
     ]
-    cells = [nbformat.v4.new_code_cell(code) for code in codes]
-    book = nbformat.v4.new_notebook(cells=cells)
+    found: dict[str, list[Any]] = {code: [] for code in codes}
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("ignore")  # of the kernel's own transport
         patch.delenv("MPLBACKEND", raising=False)  # a notebook chooses its own
-        nbclient.NotebookClient(book, timeout=300, kernel_name="python3").execute()
-    return {cell.source: cell.outputs for cell in book.cells}
+        kernel, client = start_new_kernel(kernel_name="python3")
+        try:
+            for code in codes:
+
+                def keep(message: Any, code: str = code) -> None:
+                    if message["msg_type"] in ("stream", "display_data", "execute_result"):
+                        one = {"output_type": message["msg_type"], **message["content"]}
+                        found[code].append(one)
+
+                reply = client.execute_interactive(code, timeout=300, output_hook=keep)
+                assert reply["content"]["status"] == "ok", reply
+        finally:
+            client.stop_channels()
+            kernel.shutdown_kernel()
+    return found
 
 
 def kinds(outputs: Any, kind: str) -> int:

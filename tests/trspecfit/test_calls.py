@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.later import later
 
 from pyspec import load_dynamics, load_model
 from pyspec.trspecfit import File, Project, Simulator
 
 matplotlib = pytest.importorskip("matplotlib")
 pytest.importorskip("h5py")
-pytest.importorskip("pandas")
+later("pandas")
 
 ENERGY_MODELS = """
 base:

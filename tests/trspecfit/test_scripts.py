@@ -8,14 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.later import later
 
 from bench.peers.compare_scripts import NAMES, SCRIPTS, compare, has_trspecfit, with_package
 from bench.problems.script_data import prepare
 
-pytest.importorskip("pandas")
+later("pandas")
 pytest.importorskip("matplotlib")
 pytest.importorskip("h5py")
-pytest.importorskip("emcee")
+later("emcee")
 
 PEER = os.environ.get("PYSPEC_TRSPECFIT", sys.executable)
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.later import later
 
 from pyspec import DataError, File, Project, fit_map, load_model
 
-pandas = pytest.importorskip("pandas")
-xarray = pytest.importorskip("xarray")
+pandas = later("pandas")
+xarray = later("xarray")
 
 ENERGY, TIME = np.linspace(80, 88, 20), np.linspace(-1, 18, 20)
 DATA = np.random.default_rng(0).normal(10, 1, (20, 20))

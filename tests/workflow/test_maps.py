@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from campaign.maps import MODEL, ROOT
 from support.clusters import cluster
+from support.later import later
 
 from pyspec import DataError, FitError, Measurement, Model, fit_map, fit_slices, load_model
 from pyspec.errors import ClusterError, ModelWarning
@@ -21,9 +22,9 @@ from pyspec.workflow.maps.findings import with_findings
 from pyspec.workflow.maps.map_data import MapData
 from pyspec.workflow.maps.store import BLOCKS
 
-xarray = pytest.importorskip("xarray")
-zarr = pytest.importorskip("zarr")
-dask = pytest.importorskip("dask.array")
+xarray = later("xarray")
+zarr = later("zarr")
+dask = later("dask.array")
 
 ENERGY = np.linspace(80.0, 88.0, 60)
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 import shutil
 import warnings
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.later import later
 
 from pyspec import File, Measurement, fit_model, load_model
 from pyspec.errors import DataError
 from pyspec.io.sources.arrays import by_reference
 
-zarr = pytest.importorskip("zarr", minversion="3")
-xarray = pytest.importorskip("xarray")
-dask_array = pytest.importorskip("dask.array")
+zarr = later("zarr")
+if version("zarr") < "3":
+    pytest.skip("needs zarr 3", allow_module_level=True)
+xarray = later("xarray")
+dask_array = later("dask.array")
 
 ENERGY, TIME = np.linspace(80.0, 88.0, 41), np.linspace(-1.0, 5.0, 60)
 VALUES = np.full((60, 1), 2.0) * np.exp(-0.5 * (ENERGY - 84.0) ** 2) + 1.0

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.later import later
 from support.two_lines import ENERGY, MODELS, TIME
 
 from pyspec import (
@@ -32,7 +33,7 @@ from pyspec.fit.batch.batch import Made
 from pyspec.workflow.results.compare import METRICS
 from pyspec.workflow.results.identity import handle_of, label_of, stamp_of
 
-pandas = pytest.importorskip("pandas")
+pandas = later("pandas")
 pytest.importorskip("h5py")
 
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.later import later
 from support.two_lines import ENERGY, MODELS, TIME
 
 from pyspec import CallError, DataError, File, FitError, FitResults, Project
 from pyspec.model import load_model
 from pyspec.workflow.results.identity import handle_of
 
-pandas = pytest.importorskip("pandas")
+pandas = later("pandas")
 pytest.importorskip("matplotlib")
 pytest.importorskip("h5py")
 
