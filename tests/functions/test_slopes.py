@@ -16,7 +16,7 @@ from pyspec.functions import reference
 from pyspec.functions.quadrature import convolve
 from pyspec.functions.slopes import amplitude, arguments, interacting
 
-AXIS = np.linspace(-2.95, 3.05, 61)
+AXIS = np.linspace(-2.95, 3.05, 31)
 #: Not what a resolution makes of a function without a closed form: it depends on each of its
 #: arguments as the function does, and its reference takes its time.
 NAMES = [
