@@ -280,10 +280,10 @@ def test_every_case_is_a_row_inside_of_its_domain() -> None:
 @pytest.mark.parametrize("units", UNITS, ids=["plain", "short", "long"])
 @pytest.mark.parametrize("name", [name for name in CASES if name != "Shirley"])
 def test_partials(name: str, units: tuple[float, float], whole: bool) -> None:
-    """In plain units of all sets, or of a sixth, and where exact derivatives take longest of a
-    fifteenth, at every second place; in others of four, or one."""
+    """In plain units of all sets, or of a tenth, and where exact derivatives take longest of a
+    thirtieth, at every second place; in others of four, or one."""
     op, case = OPS[name], CASES[name]
-    share = 1 if whole else 15 if name == "dampedSinFun_gaussIRF" else 6
+    share = 1 if whole else 30 if name == "dampedSinFun_gaussIRF" else 10
     count = len(case.sets) // share if units == UNITS[0] else 4 if whole else 1
     for plain in case.sets[:: max(len(case.sets) // max(count, 1), 1)]:
         params = in_units(op, plain, *units)
@@ -349,7 +349,7 @@ def test_a_law_that_does_not_move_has_no_derivative() -> None:
 @pytest.mark.parametrize("f", [300.0, -2000.0])
 def test_a_fast_cardinal_sine_under_an_instrument(f: float) -> None:
     """In place of an integral by turns, the series of large omega SD."""
-    params, x = (1.4, f, 0.3, 0.9, 0.0), np.array([-1.5, 0.3, 1.0])
+    params, x = (1.4, f, 0.3, 0.9, 0.0), np.array([0.3, 1.0])
     exact = np.array([derivatives("sinDivX_gaussIRF", float(at), params) for at in x])
     for _, _, value in builds(OPS["sinDivX_gaussIRF"], x, params):
         for k in range(5):

@@ -18,7 +18,7 @@ from pyspec._library import OPS, OpDef, call_function, supported_isas
 from pyspec.functions import outside
 from pyspec.functions.grid import shirley_shares
 
-pytestmark = pytest.mark.sweep(4)
+pytestmark = pytest.mark.sweep(5)
 
 UNIT = 2.0**-52
 STEP = mpmath.mpf(10) ** -20
@@ -94,7 +94,7 @@ def test_value(name: str, isa: str, exact: Callable[..., Any]) -> None:
             assert np.all(units <= allowed), f"{name}, {how}: {excess:.3g} at {params[:, k]}"
 
 
-@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "isa"), CASES)
 def test_partials(name: str, isa: str, every: int, exact: Callable[..., Any]) -> None:
     """To 1e-9 of the column's scale. Where both sides differ (a kink, a jump), finite."""

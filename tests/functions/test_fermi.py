@@ -14,6 +14,8 @@ from pyspec.functions.fermi import BOLTZMANN
 
 #: SD / kT: each way of computing, where one ends and the next begins, and the limits.
 RATIOS = (0.0, 1e-4, 0.3, 0.4, 0.4000001, 1.0, 2.7, 6.0, 9.9999, 10.0, 14.0, 90.0, 1e6)
+#: Beside a ratio that is computed in the same way.
+DEAR = (0.4000001, 1.0, 9.9999)
 #: In units of the larger width.
 PLACES = np.array([-30.0, -3.1, -1.0, -1e-3, 0.0, 0.2, 0.9, 2.3, 5.0, 38.0])
 
@@ -26,7 +28,10 @@ def edge(ratio: float, unit: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("every", [2, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("ratio", RATIOS)
+@pytest.mark.parametrize(
+    "ratio",
+    [pytest.param(one, marks=[pytest.mark.slow] * (one in DEAR)) for one in RATIOS],
+)
 def test_value_and_derivatives(ratio: float, every: int) -> None:
     op = OPS["FermiEdge"]
     for unit in (0.7, 3e-3) if ratio in (0.3, 90.0) else (0.02,):

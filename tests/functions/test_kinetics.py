@@ -8,7 +8,7 @@ from pyspec._library import KernelCall, supported_isas
 from pyspec.errors import ModelError
 from pyspec.formula import op_of
 
-pytestmark = pytest.mark.sweep(5)
+pytestmark = pytest.mark.sweep(7)
 
 #: The law of one state, what moves it, and which of the parameters are populations.
 SCHEMES = {

@@ -14,7 +14,7 @@ from pyspec.formula import instrument_text, op_of
 from pyspec.functions import reference
 from pyspec.functions.response_rows import response
 
-pytestmark = pytest.mark.sweep(7)
+pytestmark = pytest.mark.sweep(11)
 
 LAWS = ("stepFun", "linFun", "expFun", "sinFun", "dampedSinFun")
 

@@ -13,7 +13,7 @@ from pyspec._library import KernelCall, OpDef
 from pyspec.formula import instrument_text, op_of, scheme_of
 from pyspec.functions.response_rows import response
 
-pytestmark = pytest.mark.sweep(11)
+pytestmark = pytest.mark.sweep(17)
 
 RESPONSES = {
     "uneven": ([-0.31, -0.2, -0.05, 0.0, 0.02, 0.2, 0.7], [0, 0.2, 0.9, 1.0, 0.7, 0.3, 0]),
@@ -96,17 +96,24 @@ def _kernel(row: OpDef, values: dict[str, float]) -> tuple[np.ndarray, np.ndarra
     return value[0], slopes[:, 0]
 
 
-def _check_slopes(law: OpDef, row: OpDef, values: dict[str, Any], state: str, step: str) -> None:
+def _check_slopes(
+    law: OpDef,
+    row: OpDef,
+    values: dict[str, Any],
+    state: str,
+    step: str,
+    at: slice = slice(0, 9, 2),
+) -> None:
     """All slopes are differences of solutions over a step, relative to each parameter."""
     _, slopes = _kernel(row, values)
     given = {key: mpmath.mpf(one) for key, one in values.items()}
     for k, param in enumerate(row.params):
         h = mpmath.mpf(step) * max(given[param], mpmath.mpf("1e-3"))
-        high = _exact(law, "uneven", given | {param: given[param] + h}, state, TIME[::2])
-        low = _exact(law, "uneven", given | {param: given[param] - h}, state, TIME[::2])
+        high = _exact(law, "uneven", given | {param: given[param] + h}, state, TIME[at])
+        low = _exact(law, "uneven", given | {param: given[param] - h}, state, TIME[at])
         exact = np.array([float((a - b) / (2 * h)) for a, b in zip(high, low, strict=True)])
         size = np.max(np.abs(exact))
-        np.testing.assert_allclose(slopes[k, ::2], exact, rtol=0, atol=1e-9 * size)
+        np.testing.assert_allclose(slopes[k, at], exact, rtol=0, atol=1e-9 * size)
 
 
 @pytest.mark.parametrize("name", RESPONSES)
@@ -175,7 +182,7 @@ def test_slopes_keep_their_digits_at_rates_far_apart(
         given = {key: mpmath.mpf(one) for key, one in values.items()}
         exact = np.array([float(one) for one in _exact(law, "uneven", given, state)])
         np.testing.assert_allclose(value, exact, rtol=0, atol=1e-13 * np.max(np.abs(exact)))
-        _check_slopes(law, row, values, state, "1e-16")
+        _check_slopes(law, row, values, state, "1e-16", slice(2, 9, 3))
 
 
 @pytest.mark.parametrize("n_rows", [1, 11])

@@ -48,10 +48,10 @@ def test_fission_and_fusion_in_exact_arithmetic() -> None:
         born, fused = 2 * c[0], mpmath.mpf("0.7") * c[1] ** 2
         return [-born + fused, 2 * born - 2 * fused - mpmath.mpf("0.3") * c[1]]
 
-    times = np.array([0.3, 2.0, 7.0])
+    times = np.array([0.3, 2.0])
     text = "kinetics s({}): S -> T + T = k2; T + T -> S = k; T = k1; start S = 1"
     found = [_found(text.format(state), times, k2=2.0)[0] for state in "ST"]
-    with mpmath.workdps(30):
+    with mpmath.workdps(20):
         solution = mpmath.odefun(change, 0, [mpmath.mpf(1), mpmath.mpf(0)])
         solved = [solution(time) for time in times.tolist()]
     for k, exact in enumerate(solved):
@@ -78,7 +78,7 @@ RATES = {
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_reference_agrees(scheme: str, rates: str) -> None:
     """By other points, for times up to 1e12 of the fastest rate; and as an instrument sees them."""
-    times = np.concatenate([[-0.5, -0.1], TIMES[::5]])
+    times = np.concatenate([[-0.5, -0.1], TIMES[::9]])
     for head in ("kinetics s(X): ", "kinetics s(X, gaussIRF): "):
         op = op_of(head + SCHEMES[scheme])
         given = {"A": 1.0, "t0": 0.05, "a": 0.3, "b": B, "SD": 0.3} | RATES[rates]
