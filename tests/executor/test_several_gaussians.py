@@ -17,7 +17,7 @@ from pyspec.model import Model, load_dynamics, load_model, load_time_model
 
 Array = np.ndarray
 
-TIME = np.concatenate([np.linspace(-2.5, 2.5, 14), np.geomspace(2.7, 20, 5)])
+TIME = np.concatenate([np.linspace(-2.5, 2.5, 9), np.geomspace(2.7, 20, 3)])
 
 #: (SD, share, shift) of an instrument with a broad foot and a weak negative lobe.
 GAUSSIANS = ((0.3, 0.75, 0.0), (0.9, 0.35, 0.2), (0.6, -0.1, -0.7))

@@ -20,7 +20,7 @@ m:
 """
 OPTIONS: dict[str, dict[str, Any]] = {
     "differential_evolution": {"max_nfev": 600},
-    "basinhopping": {"niter": 2},
+    "basinhopping": {"niter": 1},
     "dual_annealing": {"max_nfev": 600},
 }
 

@@ -53,7 +53,7 @@ def test_series_have_fixed_lines_too(moves: str) -> None:
     """Separable models sum over shapes, the others walk; threads do not change a bit."""
     model = model_with(12, "  Gauss: {A: [3, true], x0: [84, true], SD: [0.5, true]}\n")
     moves = moves.replace("Gauss_05", "Gauss_01")
-    model.set_axes(time=np.linspace(-1.0, 3.0, 150))
+    model.set_axes(time=np.linspace(-1.0, 3.0, 80))
     law = "d:\n  expFun: {A: [1, true], tau: [1.2, true], t0: [0, false]}\n"
     model.add_dynamics(moves, load_dynamics(law, ["d"], moves))
     data = noisy(model)

@@ -54,7 +54,8 @@ def test_optimum_errors_and_correlations(name: str, compiled: Callable[[str], Fi
     ("name", "backend"),
     [
         *product(("one spectrum", "expressions"), ("interpreted", "tree", "compare")),
-        *product(("a series", "counts", "three files"), ("interpreted",)),
+        *product(("a series", "counts"), ("interpreted",)),
+        pytest.param("three files", "interpreted", marks=pytest.mark.slow),
     ],
 )
 def test_backends_give_one_answer(

