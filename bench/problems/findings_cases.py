@@ -57,27 +57,12 @@ rise:
   expFun: {A: [30, True], tau: [8, True, 0.5, 100], t0: [0.1, True, -2, 2]}
 sharp:
   expFun: {A: [30, True], tau: [8, True, 0.5, 100], t0: [0.1, True, -2, 2]}
-narrow:
-  gaussIRF: {SD: [0.02, False]}
-  expFun: {A: [10, True], tau: [4, True, 0.1, 100], t0: [0.1, True, -2, 2]}
 kernel:
   gaussCONV: {SD: [0.2, False]}
   expFun: {A: [30, True], tau: [8, True, 0.5, 100], t0: [0.1, False]}
-wave:
-  constFun: {A: [5, True]}
-  sinFun: {A: [1, True], f: [0.25, True, 0.1, 0.5], phi: [0.3, True], t0: [-5, False]}
 free:
   expFun: {A: {free: energy}, tau: [2, True, 0.1, 50], t0: [0, False]}
   expFun: {A: {free: energy}, tau: [15, True, 1, 500], t0: [0, False]}
-positive:
-  expFun: {A: {free: energy, min: 0}, tau: [3, True, 0.1, 50], t0: [0, False]}
-  expFun: {A: {free: energy, min: 0}, tau: [20, True, 1, 500], t0: [0, False]}
-ratio:
-  Offset: {y0: [5, True]}
-  Gauss: {A: [40, True, 0, 1000], x0: [84, True, 82, 86], SD: [0.6, True, 0.2, 5]}
-  Gauss: {A: [1, True], x0: ["Gauss_01_x0 + 4"], SD: [0.6, False]}
-parameters:
-  inverse: ["Gauss_01_A / Gauss_02_A"]
 """
 
 #: Good fits of each kind: 200 in all.
@@ -279,45 +264,9 @@ def no_constant(seed: int) -> Any:
     return fit_trace(MODELS, "sharp", DELAYS, 100 + 5 * late + normal(DELAYS.size, seed=seed))
 
 
-def narrow_instrument(seed: int) -> Any:
-    late = np.where(DELAYS >= 0.1, 10 * np.exp(-(DELAYS - 0.1) / 4), 0.0)
-    return fit_trace(MODELS, "narrow", DELAYS, late + normal(DELAYS.size, seed=seed))
-
-
 def narrow_kernel(seed: int) -> Any:
     late = np.where(DELAYS >= 0.1, 30 * np.exp(-(DELAYS - 0.1) / 8), 0.0)
     return fit_trace(MODELS, "kernel", DELAYS, late + normal(DELAYS.size, seed=seed))
-
-
-def faint_oscillation(seed: int) -> Any:
-    return fit_trace(MODELS, "wave", DELAYS, 5 + normal(DELAYS.size, seed=seed))
-
-
-def narrow_line(seed: int) -> Any:
-    truth = clean("line", Gauss_01_SD=0.1) - 20.0
-    made = load_model(MODELS.replace("0.1, 3]", "0.005, 3]"), "line")
-    made.set_axes(energy=ENERGY)
-    return fit_model(made, Measurement(20 + np.roll(truth, 0) + 5 * normal(121, seed=seed)))
-
-
-def bent(seed: int) -> Any:
-    truth = clean("ratio", Gauss_02_A=0.3)
-    return _line(truth + normal(ENERGY.size, seed=seed), "ratio")
-
-
-def positive_spectra(seed: int) -> Any:
-    lines = np.array([np.exp(-(((ENERGY - at) / 1.2) ** 2)) for at in (84.0, 88.0)])
-    data = 3 * exponentials(3.0, 20.0) @ lines + 0.5 * normal(TIME.size, ENERGY.size, seed=seed)
-    return fit_model(
-        model("positive", series=True), Measurement(data, weight=2.0), scale_covar=False
-    )
-
-
-def one_rate(seed: int) -> Any:
-    late = np.maximum(TIME, 0)
-    laws = np.exp(-late / 2) * np.array([np.cos(0.2 * late), np.sin(0.2 * late)]) * (TIME >= 0)
-    data = laws.T @ bands() + 0.01 * normal(TIME.size, ENERGY.size, seed=seed)
-    return fit_model(model("free", series=True), Measurement(data))
 
 
 def disagreeing_starts(seed: int) -> Any:
@@ -340,8 +289,7 @@ WRONG: dict[str, Callable[[int], Any]] = {
         spike, dead, noise_varies, noise_of_files, missing_line, missing_line_weighted,
         sigma_too_large, counts_undeclared, sigma_from_data, negative_counts, faint_line,
         weak_line, unit_of_the_axis, outside, backwards, at_bound, undetermined, saturated,
-        sharp_onset, onset_before, no_constant, narrow_instrument, narrow_kernel,
-        faint_oscillation, narrow_line, bent, positive_spectra, one_rate, disagreeing_starts,
+        sharp_onset, onset_before, no_constant, narrow_kernel, disagreeing_starts,
         slices_at_bounds,
     )
 }  # fmt: skip

@@ -14,10 +14,6 @@ WHEN = {
         "χ² does not depend on these parameters, or only on a combination of them",
         "hold what the text names fixed, or simplify the model",
     ),
-    Kind.EQUAL_RATES: (
-        "two decays with free spectra ended at one rate",
-        "remove one, tie them, or start from other values",
-    ),
     Kind.DATA_CHANGED: (
         "data, weights or mask were changed after the fit",
         "fit a copy of the data",
@@ -75,10 +71,6 @@ WHEN = {
         "a convolution is narrower than two time steps",
         "use gaussIRF, or finer times",
     ),
-    Kind.SIGNAL_CUT_OFF: (
-        "a convolution reaches beyond an end of the time axis, and the signal still changes there",
-        "use gaussIRF, or a longer time axis",
-    ),
     Kind.DEAD_POINTS: (
         "points are exactly 0 between values that are not",
         "leave them out: limits with exclude=, or a mask",
@@ -91,10 +83,6 @@ WHEN = {
     Kind.NEGATIVE_COUNTS: (
         "the model of counts is negative at some points",
         "give heights and backgrounds a bound, min 0",
-    ),
-    Kind.ORDER_EXCHANGED: (
-        "rates of a scheme ended in the other order, with the same χ² and other spectra",
-        "start nearer to the order that you mean, or separate the bounds",
     ),
     Kind.AT_BOUND: (
         "a parameter without a standard error ended at a bound; `result.at_bound` lists them all",
@@ -120,14 +108,6 @@ WHEN = {
         "an edge, or an onset without instrument, is only known to lie between two samples",
         "quote conf_interval",
     ),
-    Kind.LINE_UNDERSAMPLED: (
-        "fewer samples see a narrow line than it has free parameters",
-        "quote conf_interval",
-    ),
-    Kind.ONSET_UNDERSAMPLED: (
-        "an onset under an instrument narrower than a third of the time step is seen by one sample",
-        "quote conf_interval",
-    ),
     Kind.FAINT_LINE: (
         "the height of a line is within 2.5 standard errors of 0, and its place or width is free",
         "compare with a model without this line, or hold them fixed",
@@ -135,14 +115,6 @@ WHEN = {
     Kind.WEAK_LINE: (
         "without a line of free place and width χ² rises by less than 36, about 6 σ",
         "quote conf_interval, or hold its place or its width",
-    ),
-    Kind.WEAK_OSCILLATION: (
-        "the height of an oscillation of free frequency is within 3 standard errors of 0",
-        "fit with the n_starts that it names, or compare with a model without it",
-    ),
-    Kind.NONLINEAR_QUANTITY: (
-        "a quantity by an expression is not linear within two errors of what it follows",
-        "quote an interval of bootstrap",
     ),
     Kind.COUNTS_UNDECLARED: (
         "whole numbers N without declared noise scatter about the fit by √N, as counts do",
@@ -169,16 +141,12 @@ WHEN = {
         "the noise differs along an axis or from file to file by more than a factor of 1.5",
         "declare it, as σ for each point or by counts: [noise](howto/weights_and_masks.md)",
     ),
-    Kind.BIASED_BY_SIGN: (
-        "free spectra with `min: 0`: without this bound parameters end more than 0.75 errors away",
-        "fit without it, or with zero: ranges",
-    ),
     Kind.ERRORS_ASYMMETRIC: (
         "two errors away χ² rises by less than half of what it should, the others being refitted",
         "quote conf_interval",
     ),
     Kind.SHORT_CHAIN: (
-        "a chain of method='emcee' is shorter than 50 autocorrelation times",
+        "a chain of result.sample() is shorter than 50 autocorrelation times",
         "sample with more steps",
     ),
     Kind.STUCK_WALKERS: ("walkers of such a chain did not move", "give more steps"),

@@ -53,17 +53,6 @@ class MethodOptions(TypedDict, total=False):
     keep: object
     totaliter: int
     maxfun: int
-    # emcee
-    steps: int
-    nwalkers: int
-    burn: int
-    thin: int
-    ntemps: int
-    pos: object
-    reuse_sampler: bool
-    float_behavior: str
-    is_weighted: bool
-    run_mcmc_kwargs: dict[str, object]
     # :data:`OF_INTERVALS`
     try_ci: object
     ci_sigmas: object

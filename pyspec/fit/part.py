@@ -275,10 +275,6 @@ class FitPart:
         """One sentence on what is not finite at `theta`."""
         return explain_nonfinite(self.model, theta)
 
-    def of_any_sign(self) -> Part:
-        """The same with free amplitudes that may be negative."""
-        return self.part
-
 
 def _outline(compiled: CompiledModel) -> Outline:
     outline = compiled.outline

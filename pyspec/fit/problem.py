@@ -143,10 +143,6 @@ class FitProblem(Files):
         parts = [(file.part, replace(file.measurement, loss="squares")) for file in self.files]
         return self.changed([part._replace(measurement=plain) for part, plain in parts])
 
-    def of_any_sign(self) -> FitProblem:
-        """The same with free amplitudes that may be negative."""
-        return self.changed([file.of_any_sign() for file in self.files])
-
     # who answers
 
     @property

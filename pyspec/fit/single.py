@@ -91,7 +91,7 @@ def fit_model(
         `result.starts` lists them, and `result.findings` say where they disagree. Limits are those
         of each fit
     seed : of the random starts, and of methods that draw random numbers (differential_evolution,
-        basinhopping, dual_annealing, ampgo, emcee): the same one gives the same fit
+        basinhopping, dual_annealing, ampgo): the same one gives the same fit
     client : a ``dask.distributed.Client`` whose workers share the rows of a series or, with
         `n_starts` and data in memory, the fits; see docs/howto/cluster.md. Sums over shared rows
         have the bits of those in one process

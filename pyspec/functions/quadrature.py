@@ -95,26 +95,6 @@ def convolve(kernel: str | OpDef, t: Array, y: Array, *params: float) -> Array:
     return np.asarray(convolution_matrix(kernel, t, *params) @ y)
 
 
-def reach_of(kernel: OpDef, *params: float) -> tuple[Array, tuple[Array, Array]]:
-    """How far a kernel reaches beyond an end of the axis.
-
-    Returns
-    -------
-    Returns distances from the end, (33,), and the shares of the kernel beyond them, (33,) each,
-    before the first time and after the last.
-    """
-    if kernel.own is not None:
-        own = cast(OwnKernel, kernel.own)
-        away = np.linspace(0.0, max(own.reaches(*params)), 33)
-        before, after = own.mass(0, away, *params), own.mass(1, away, *params)
-    else:
-        away = np.linspace(0.0, 8.0 * params[0], 33)
-        before = mass_left(kernel.name, away, *params)
-        after = mass_right(kernel.name, -away, *params)
-    total = before[0] + after[0]
-    return away, (before / total, after / total)
-
-
 def _name(kernel: str | OpDef) -> str:
     return kernel if isinstance(kernel, str) else kernel.name
 

@@ -45,7 +45,7 @@ def caption(result: Fit, after_name: str = "  ·  ") -> str:
     n_masked = masked_points(result)
     masked = f", {n_masked} of them masked" if n_masked else ""
     if isinstance(seen, CoarseFit):
-        masked += f", drawn as means of {' × '.join(str(n) for n in seen.points)}"
+        masked += f", one of {' × '.join(str(n) for n in seen.points)} drawn"
     fitted = f"{result.n_free} free parameters"
     if result.problem.is_weighted:  # else it is in units of the data squared, and judges nothing
         fitted += f"  ·  reduced χ² {five_digits(result.redchi)}"

@@ -61,14 +61,6 @@ class AmplitudesExecutor(Stack):
         counts = np.count_nonzero(lost, axis=0)
         return {name: int(n) for name, n in zip(self.designer.free, counts, strict=True) if n}
 
-    def held(self, theta: Values, fixed: Values = None) -> tuple[int, int]:
-        """How many amplitudes their bound, min 0, holds at 0, and how many have it."""
-        bounded = self.solvable & self.designer.positive
-        if not self.designer.positive.any():
-            return 0, 0
-        at_zero = bounded & (self.solve(theta, fixed).amplitudes == 0.0)
-        return int(np.count_nonzero(at_zero)), int(np.count_nonzero(bounded))
-
     @property
     def gather(self) -> npt.NDArray[np.int64]:
         """Places of theta in the parameters of what solves for the amplitudes: this executor, or

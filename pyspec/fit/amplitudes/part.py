@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +16,6 @@ from pyspec.fit.results.same_data import need_same
 from pyspec.model import Par
 from pyspec.model.build.free import allowed, dispersed, single_valued
 from pyspec.model.data.windows import slice_of
-from pyspec.plan import compile_model
 from pyspec.plan.following import Followers, Following
 from pyspec.plan.places import Places
 
@@ -121,13 +119,6 @@ class FreePart(FitPart):
         if self.dispersed:
             return "a parameter that depends on the energy leaves the domain of its function"
         return super().explain(theta)
-
-    def of_any_sign(self) -> Part:
-        model = self.model.copy()
-        for par in model.parameters.values():
-            if par.free is not None and par.free.positive:
-                par.free = replace(par.free, positive=False)
-        return self.part._replace(compiled=compile_model(model))
 
 
 def part_of(

@@ -1,18 +1,6 @@
-"""What further fits tell: rates whose order was exchanged, what `min: 0` moved, and errors that are
-too small.
+"""Errors that are too small, which further fits tell.
 
-Order. With free spectra a sequence fits as well with two of its rates exchanged, but the spectra of
-its states are others then. The order of the start values says which optimum is meant, and a long
-step may end in another.
-
-Sign. Where a free spectrum is 0, noise makes it too high at half of the energies, and `min: 0` lets
-it be too low at none. What is too much of one spectrum is missing from the others, at all energies
-to the same side. The laws in common make up for it. An example: of two decays with spectra that are
-0 at two of three energies, the times are wrong by 0.8 of their standard errors at 20 energies, by 2
-at 200. Errors and intervals do not know of it. A fit without the bound, which has no such bias,
-says how far the parameters moved.
-
-Errors. A standard error takes χ² to be a parabola in all parameters. For weak lines and lines close
+A standard error takes χ² to be a parabola in all parameters. For weak lines and lines close
 together it is not: after the others have followed, a place two errors away often fits nearly as
 well. This is tested. First all parameters go along a straight line to two errors of each: if χ²
 rises there like a parabola, the test ends. For a line of 17 standard errors this is so in 19 of 20
@@ -22,36 +10,21 @@ fits. Otherwise the others are fitted again, as `conf_interval` does it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations, groupby
+from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit.amplitudes.part import FreePart
-from pyspec.fit.findings.finding import Finding, unique
+from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.scatter import ROUNDING
 from pyspec.fit.objective import Objective
 from pyspec.fit.results.ended import EndedFit
 from pyspec.fit.results.same_data import is_at_hand
-from pyspec.fit.solve.covariance import gauss_newton
 from pyspec.fit.solve.descent import Descent
 from pyspec.fit.solve.jumps import Jumps
-from pyspec.model.build.kinetics import scheme_name, schemes_in
 
 Array = npt.NDArray[np.float64]
-
-#: chi² of both orders differs by less than this share of it.
-SAME = 1e-9
-
-#: A parameter is reported if it moved by more than FAR standard errors, and by more than
-#: BEYOND_CHANCE standard deviations of the difference of both fits. The variance of this difference
-#: is the variance without the bound minus the variance with it (J. A. Hausman, Econometrica 46,
-#: 1251 (1978)).
-FAR, BEYOND_CHANCE = 0.75, 1.5
-
-#: Fewer amplitudes at 0 than these hardly bias anything.
-FEWEST = 4
 
 #: How many standard errors away χ² is looked at: a parabola rises there by the square of it.
 AWAY = 2.0
@@ -63,84 +36,12 @@ LITTLE = 0.5
 #: Along straight lines χ² is a parabola where it rises by 1 ± this part of it.
 STRAIGHT = 0.3
 
-#: Fits without the bound, and of the others, end within so many standard errors of their optimum,
-#: or after so many evaluations: then nothing is said.
-NEAR_UNBOUND, MOST_UNBOUND = 1e-3, 100
+#: Fits of the others end within so many standard errors of their optimum, or after so many
+#: evaluations: then nothing is said.
 NEAR, MOST = 0.05, 40
 
 #: Points times free parameters above which nothing is looked at: it takes as long as several fits.
 MOST_WORK = 2e6
-
-
-def exchanged(result: EndedFit, objective: Objective) -> list[Finding]:
-    """Finds rates in another order than their start values, if the data allow both orders. Fits
-    from several starts are left out, because those are compared with one another."""
-    findings: list[Finding] = []
-    for own, names in result.problem.named_files if not result.starts else ():
-        for scheme, states in schemes_in(own.model.components) if own.n_amplitudes else ():
-            pars = [par for state in states for par in state.parameters if par.vary]
-            rates = dict.fromkeys(par.name for par in pars if par.argument in scheme.rates)
-            free_rates = [names[rate] for rate in rates if rate in own.parameters]
-            free_rates = [
-                rate for rate in free_rates if rate in result.free_names and rate in result.start
-            ]
-            for pair in combinations(free_rates, 2):
-                if _is_exchanged(result, objective, *pair):
-                    findings.append(Finding(Kind.ORDER_EXCHANGED, (scheme_name(states[0]), *pair)))
-    return unique(findings)
-
-
-def _is_exchanged(result: EndedFit, objective: Objective, rate: str, other: str) -> bool:
-    """Whether two rates have another order than at the start, and chi² is the same where they are
-    exchanged, within their bounds."""
-    problem, start = result.problem, result.start
-    theta, places = result.theta.copy(), [problem.names.index(name) for name in (rate, other)]
-    first, second = theta[places]
-    if not (start[rate] - start[other]) * (first - second) < 0:
-        return False
-    theta[places] = second, first
-    low, high = result._start.bounds
-    if not ((low <= theta) & (theta <= high))[places].all():
-        return False
-    here, there = problem.chisqr_at(result.theta), problem.chisqr_at(theta)
-    objective.evaluations.count += 2
-    return bool(abs(there - here) <= SAME * here) and bool(np.isfinite(there))
-
-
-def biased(result: EndedFit, objective: Objective) -> list[Finding]:
-    """The finding that `min: 0` holds amplitudes at 0 and moved parameters that all share. There is
-    none for counts, which are positive, for data by reference, and for many points."""
-    problem, errors = result.problem, result.stderr
-    if problem.is_poisson or not is_at_hand(problem) or not problem.n_amplitudes:
-        return []
-    if problem.n_points * len(problem.names) > MOST_WORK:
-        return []
-    files = [(own, at) for own, at in problem.files_at(result.theta) if isinstance(own, FreePart)]
-    held, every = map(
-        sum, zip(*(own.executor.held(at, own.fixed) for own, at in files), strict=True)
-    )
-    if held < FEWEST:
-        return []
-    other = Objective(problem.of_any_sign())
-    other.evaluations = objective.evaluations
-    descent = Descent(other, result.n_data, NEAR_UNBOUND)
-    bounds = result._start.bounds
-    solver = descent.fit(np.array(result.theta), bounds, MOST_UNBOUND)
-    covariance, _ = gauss_newton(solver.factor()[:, :-1])
-    if solver.end != "converged" or covariance is None:
-        return []
-    variances, there = covariance.diagonal() * result.ending.variance, solver.theta
-    moved = []
-    for k, name in enumerate(problem.names):
-        error, far = errors[name], abs(float(there[k] - result.theta[k]))
-        chance = np.sqrt(max(variances[k] - (error or 0.0) ** 2, 0.0))
-        if error and far > FAR * error and far > BEYOND_CHANCE * chance:
-            moved.append((name, float(there[k]), far / error))
-    if not moved:
-        return []
-    names, values, away = zip(*moved, strict=True)
-    numbers = {"held": held, "all": every, "values": values, "away": away}
-    return [Finding(Kind.BIASED_BY_SIGN, names, numbers)]
 
 
 def skewed(result: EndedFit, objective: Objective) -> list[Finding]:

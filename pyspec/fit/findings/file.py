@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.fit.part import FitPart
-from pyspec.fit.results.by_reference import fit_of
 from pyspec.fit.results.ended import EndedFit
 from pyspec.model import Component, Par
 from pyspec.model.build.check import followed
@@ -45,15 +44,6 @@ class FileEnd:
         numbers = result.values, result.stderr  # made anew at each look
         files = result.problem.named_files
         return [cls(result, problem, names, numbers) for problem, names in files]
-
-    @property
-    def fit(self) -> Array:
-        """The model at the end, over the window."""
-        if self.result.problem.only is not None:
-            return np.asarray(self.result.fit)
-        return np.asarray(
-            fit_of(self.problem, np.array([self.values[name] for name in self.problem.names]))
-        )
 
     @property
     def times(self) -> Array:

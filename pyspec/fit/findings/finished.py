@@ -3,7 +3,6 @@ what they seem."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -17,9 +16,7 @@ from pyspec.fit.findings.noise import counts, roots
 from pyspec.fit.part import FitPart
 from pyspec.fit.results.components import spectrum_components
 from pyspec.formula import Definition, width_of
-from pyspec.functions.quadrature import reach_of
-from pyspec.model import Component, Measurement, Model
-from pyspec.model.build.inputs import function_of
+from pyspec.model import Component, Measurement
 from pyspec.model.data.energy_scale import losses_last
 from pyspec.model.data.source import source_of
 from pyspec.model.data.windows import slice_of
@@ -40,10 +37,6 @@ SURE, FEWEST = 5.0, 5
 
 #: A quadrature on the samples needs a kernel at least as wide as so many steps.
 MIN_STEPS = 2.0
-
-#: The part of a signal outside of the axis is reported if it moves the signal by more than this
-#: share of its range. The error of a trace of 200 points is hardly ever smaller.
-CUT_OFF = 0.005
 
 
 def doubts(
@@ -190,8 +183,8 @@ def _means(measurement: Measurement) -> npt.NDArray[np.float64]:
 
 
 def cautions(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:
-    """Findings about convolutions narrower than two time steps, and about signals that an end of
-    the axis cuts off below one, at these values of the parameters."""
+    """Findings about convolutions narrower than two time steps, at these values of the
+    parameters."""
     model, time = problem.model, problem.model.time
     findings: list[Finding] = []
     if time is None or time.size < 2:
@@ -201,52 +194,9 @@ def cautions(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:
         par = parameters.get(name)
         above = model if outline.is_time_model else None if par is None else par.dynamics
         if above is not None:
-            findings += _cut_off(model, above.components, values)
             largest = float((time[1:] - time[:-1]).max())
             findings += _kernels(above.components, values, time, largest)
     return findings
-
-
-def _cut_off(
-    model: Model, components: Sequence[Component], values: Mapping[str, float]
-) -> list[Finding]:
-    """Kernels that reach beyond the axis to where their signal still changes.
-
-    A convolution goes on with the edge value there. The laws give the signal s itself. At an end
-    the value is therefore wrong by the integral of s' outside of the axis, times the share of the
-    kernel that lies there.
-    """
-    time = model.time
-    assert time is not None
-    findings = []
-    for index, kernel in enumerate(components):
-        laws = [law for law in components[index + 1 :] if law.op.params and not law.subcycle]
-        others = any(law.op.kind in ("KERNEL", "IRF") for law in laws)
-        is_known = all(par.name in values for law in laws for par in law.parameters)
-        if kernel.op.kind != "KERNEL" or not laws or others or not is_known:
-            continue
-        with np.errstate(all="ignore"):  # a kernel may have no end
-            away, shares = reach_of(kernel.op, *_values(kernel, values))
-            outside = time[0] - away, time[-1] + away
-            axis = np.concatenate([outside[0][::-1], time, outside[1]])
-            signal = sum(
-                function_of(law.op, model.inputs)(axis, *_values(law, values)) for law in laws
-            )
-        changes = [np.diff(side) for side in (signal[: away.size][::-1], signal[-away.size :])]
-        moved = [
-            abs(float(np.sum(change * 0.5 * (share[1:] + share[:-1]))))
-            for change, share in zip(changes, shares, strict=True)
-        ]
-        range_ = float(np.ptp(signal[away.size : -away.size]))
-        if max(moved) > CUT_OFF * range_:
-            at = float(time[0] if moved[0] > moved[1] else time[-1])
-            numbers = {"share": max(moved) / range_ if range_ else math.inf, "time": at}
-            findings.append(Finding(Kind.SIGNAL_CUT_OFF, (kernel.parameters[0].name,), numbers))
-    return findings
-
-
-def _values(component: Component, values: Mapping[str, float]) -> list[float]:
-    return [values[par.name] for par in component.parameters]
 
 
 def _kernels(

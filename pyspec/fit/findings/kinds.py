@@ -37,7 +37,6 @@ class Kind(Enum):
 
     NOT_CONVERGED = Severity.FAILED, 0
     UNDETERMINED = Severity.FAILED, 0
-    EQUAL_RATES = Severity.FAILED, 0
     DATA_CHANGED = Severity.FAILED, 1
     MISFIT = Severity.ERRORS, 0
     OUTSIDE_AXIS = Severity.WRONG, 0
@@ -52,30 +51,23 @@ class Kind(Enum):
     SEARCH_CUT_SHORT = Severity.WRONG, 0
     STARTS_DISAGREE = Severity.WRONG, 0
     KERNEL_UNDERSAMPLED = Severity.WRONG, 0
-    SIGNAL_CUT_OFF = Severity.WRONG, 0
     DEAD_POINTS = Severity.WRONG, 1
     OUTLIERS = Severity.WRONG, 1
     NEGATIVE_COUNTS = Severity.WRONG, 0
-    ORDER_EXCHANGED = Severity.WRONG, 2
     AT_BOUND = Severity.ERRORS, 0
     NOISE_OVERSTATED = Severity.ERRORS, 0
     NO_SCATTER = Severity.ERRORS, 0
     ERROR_BEYOND_BOUNDS = Severity.ERRORS, 0
     AMPLITUDES_UNDETERMINED = Severity.ERRORS, 0
     INTERVAL_ONLY = Severity.ERRORS, 0
-    LINE_UNDERSAMPLED = Severity.ERRORS, 1
-    ONSET_UNDERSAMPLED = Severity.ERRORS, 0
     FAINT_LINE = Severity.ERRORS, 0
     WEAK_LINE = Severity.ERRORS, 0
-    WEAK_OSCILLATION = Severity.ERRORS, 0
-    NONLINEAR_QUANTITY = Severity.ERRORS, 0
     COUNTS_UNDECLARED = Severity.ERRORS, 0
     SIGMA_FROM_DATA = Severity.ERRORS, 0
     ERRORS_FOLLOW_VALUES = Severity.ERRORS, 0
     EQUIVALENT_OPTIMA = Severity.ERRORS, 0
     RESIDUAL_STRUCTURED = Severity.ERRORS, 1
     NOISE_VARIES = Severity.ERRORS, 1
-    BIASED_BY_SIGN = Severity.ERRORS, 2
     ERRORS_ASYMMETRIC = Severity.ERRORS, 2
     SHORT_CHAIN = Severity.ERRORS, 0
     STUCK_WALKERS = Severity.ERRORS, 0
@@ -117,7 +109,7 @@ GRADES: dict[Kind, Callable[[Numbers], Severity]] = {
     ),
 }
 
-_OF_SHAPE = (Kind.ERRORS_ASYMMETRIC, Kind.FAINT_LINE, Kind.WEAK_LINE, Kind.WEAK_OSCILLATION)
+_OF_SHAPE = (Kind.ERRORS_ASYMMETRIC, Kind.FAINT_LINE, Kind.WEAK_LINE)
 
 #: Kind → the kinds that it hides, in the same file.
 HIDES: dict[Kind, tuple[Kind, ...]] = {
@@ -129,7 +121,6 @@ HIDES: dict[Kind, tuple[Kind, ...]] = {
     ),
     Kind.WRONG_UNIT: (Kind.NOT_CONVERGED, Kind.UNDETERMINED),
     Kind.OUTSIDE_AXIS: (Kind.NOT_CONVERGED, Kind.UNDETERMINED),
-    Kind.EQUAL_RATES: (Kind.NOT_CONVERGED, Kind.UNDETERMINED),
     Kind.DEAD_POINTS: (Kind.OUTLIERS,),
     Kind.COUNTS_UNDECLARED: (Kind.NOISE_VARIES, Kind.RESIDUAL_STRUCTURED),
 }
@@ -140,6 +131,4 @@ HIDES_SAME: dict[Kind, tuple[Kind, ...]] = {
     Kind.UNDETERMINED: _OF_SHAPE,
     Kind.AT_BOUND: _OF_SHAPE,
     Kind.ERROR_BEYOND_BOUNDS: _OF_SHAPE,
-    Kind.LINE_UNDERSAMPLED: _OF_SHAPE,
-    Kind.ONSET_UNDERSAMPLED: _OF_SHAPE,
 }

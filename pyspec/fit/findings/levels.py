@@ -12,19 +12,13 @@ import numpy.typing as npt
 from pyspec.errors import DataError, FitError
 from pyspec.fit.amplitudes.part import FreePart
 from pyspec.fit.counts import negative
-from pyspec.fit.findings.coincide import coinciding
-from pyspec.fit.findings.deep import biased, exchanged, skewed
+from pyspec.fit.findings.deep import skewed
 from pyspec.fit.findings.file import FileEnd
 from pyspec.fit.findings.finding import Finding, unique
 from pyspec.fit.findings.finished import cautions, doubts
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.findings.laws import (
-    bent_followers,
-    faint_oscillations,
-    times_below_steps,
-    unseen_onsets,
-)
-from pyspec.fit.findings.lines import beside_peak, faint_lines, merged_lines, unseen_lines
+from pyspec.fit.findings.laws import times_below_steps
+from pyspec.fit.findings.lines import beside_peak, faint_lines, merged_lines
 from pyspec.fit.findings.scatter import of_scatter
 from pyspec.fit.followers import local
 from pyspec.fit.objective import Objective
@@ -78,7 +72,6 @@ def _doubts(
         return findings
     with np.errstate(all="ignore"):
         lost = file.executor.undetermined(theta, file.fixed)
-        findings += coinciding(file.executor.designer, theta, file.fixed)
     axis = {"energy": "energies", "time": "times"}[file.executor.designer.axis]
     return findings + [
         Finding(Kind.AMPLITUDES_UNDETERMINED, (name,), {"count": count, "axis": axis})
@@ -157,8 +150,7 @@ def of_end(result: EndedFit) -> tuple[Finding, ...]:
         findings += *merged_lines(file), *times_below_steps(file)
     if result.success:
         for file in files:
-            findings += *faint_lines(file), *unseen_onsets(file)
-        findings += *faint_oscillations(files), *bent_followers(result)
+            findings += faint_lines(file)
     return tuple(unique(findings))
 
 
@@ -168,7 +160,7 @@ def of_residual(result: EndedFit) -> tuple[Finding, ...]:
     if any(finding.kind is Kind.DATA_CHANGED for finding in findings):
         return tuple(findings)
     for file in FileEnd.all_of(result):
-        findings += *(unseen_lines(file) if result.success else ()), *beside_peak(file)
+        findings += beside_peak(file)
     return tuple(unique(findings))
 
 
@@ -180,10 +172,8 @@ def of_refits(result: EndedFit) -> tuple[tuple[Finding, ...], int]:
     try:
         with np.errstate(all="ignore"):
             need_fitted(result)
-            if result.success:
-                findings += exchanged(result, objective)
-                if Robust.of(result.settings) is None:  # else χ² says nothing of errors
-                    findings += *biased(result, objective), *skewed(result, objective)
+            if result.success and Robust.of(result.settings) is None:  # else χ² tells no errors
+                findings += skewed(result, objective)
     except (DataError, FitError):
         findings = []
     finally:

@@ -6,20 +6,11 @@ free place and width, in normal noise and counts. The measure is the rise of Ï‡Â
 variances of a point. At 16 to 36, 14 % of 560 places are further than two of their errors from the
 truth. At 64 to 200 it is 5 % of 1,900. A place or a width that is free alone has an error that is
 right.
-
-Lines narrower than the steps of energy. A line beside a sample that reaches no other sample is seen
-by that one alone. A higher line further away fits as well, and the parabola at the optimum does not
-show it. The unknowns of a line are its own free places, widths and heights. If fewer samples see
-the line than it has unknowns, its errors are too small. Lines of Gauss, GLP and Lorentz were
-fitted, 0.2 to 2 steps wide and 5 to 100 standard deviations high. With known width, 6,521 of 14,400
-fits are reported. Of these 23 % are more than three standard errors from the truth; of the rest it
-is 1.8 %, mostly Lorentzians. With free widths, 6,722 of 11,322 fits are reported. Of these 13 %
-have a place and 25 % a height so far away; of the rest it is 1 % and 9 %.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 import numpy as np
@@ -29,13 +20,9 @@ from pyspec._library import OPS
 from pyspec.fit.findings.file import FileEnd
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.results.components import alone
 from pyspec.fit.results.ended import EndedFit
 from pyspec.fit.results.same_data import is_at_hand
 from pyspec.model import Component
-from pyspec.model.build.inputs import function_of
-from pyspec.model.data.source import source_of
-from pyspec.model.resolved import as_seen
 
 Array = npt.NDArray[np.float64]
 
@@ -57,19 +44,6 @@ LINES = frozenset(
 
 #: Lines that started further apart than a step and ended nearer than this part of it are one.
 MERGED = 0.25
-
-#: A line narrower than this part of the step, in the full width at half of its height, is narrow.
-#: So is one of free width below this: a narrower and higher one fits as well.
-NARROW, NARROW_FREE = 1.0, 1.4
-
-#: A sample sees a line that is higher there than so many standard deviations of the noise.
-SEEN = 4.0
-
-#: Samples of two lines that are less than this part of the step apart see the same.
-ALIKE = 0.1
-
-#: A width is looked for on so many points over two steps.
-FINE = 81
 
 #: A line missed its peak where more than the height of the fit is left in the residual, over this
 #: part of the points, and more than so many standard deviations of the noise.
@@ -184,103 +158,6 @@ def _shapes(file: FileEnd, heights: Mapping[str, str]) -> dict[str, list[str]]:
             shapes[line.name] = [name for name in left if name in ends]
             left = [name for name in left if name not in ends]
     return shapes
-
-
-def unseen_lines(file: FileEnd) -> Iterator[Finding]:
-    """Finds narrow lines that too few samples see. A line needs as many samples as it has free
-    parameters of its own, and at least two. Lines with a moving place are left out, because they
-    meet the samples in many ways. Data by reference and amplitudes that are free along an axis are
-    left out as well."""
-    problem, measurement = file.problem, file.problem.measurement
-    if (
-        problem.n_amplitudes
-        or source_of(measurement.data) is not None
-        or not (narrow := _narrow(file))
-    ):
-        return
-    model, result = problem.model, file.result
-    assert model.energy is not None
-    sigma, scale = (
-        measurement.sigma(file.fit),
-        result.ending.variance if result._scale_covar else 1.0,
-    )
-    noise = np.sqrt(scale) * (1.0 if sigma is None else sigma)
-    for root, lines in narrow.items():
-        seen: dict[frozenset[str], list[float]] = {}
-        for line in reversed(lines):  # the first has the place that is told
-            ratio = alone(model, line, file.values, measurement, problem.backend) / noise
-            if measurement.keep is not None:
-                ratio = np.where(measurement.of_points(measurement.keep), ratio, 0.0)
-            heights = np.sqrt(np.sum(np.atleast_2d(ratio) ** 2, axis=0))
-            place = next(p.name for p in line.parameters if p.argument == "x0")
-            linear = [p for p in line.parameters if p.argument in line.op.linear]
-            height, at = frozenset(file.ends_of(linear)), file.values[place]
-            away = (measurement.window(model.energy) - at)[heights > SEEN]
-            seen.setdefault(height, []).extend(away / _step(model.energy, at))
-        n_seen = sum(map(_distinct, seen.values()))
-        n_needed = max(2, len(_own(file, root, lines)))
-        if n_seen < n_needed:
-            numbers = {"value": at, "seen": n_seen, "needed": n_needed, "error": file.errors[place]}
-            yield Finding(Kind.LINE_UNDERSAMPLED, (lines[0].name, file.names[place]), numbers)
-
-
-def _narrow(file: FileEnd) -> dict[str, list[Component]]:
-    """The narrow lines whose place has an error, by what their place follows: lines of one place
-    help each other."""
-    model, parameters = file.problem.model, file.problem.parameters
-    energy, narrow = model.energy, dict[str, list[Component]]()
-    if energy is None or energy.size < 2 or model.is_time_model:
-        return {}
-    seen = {component.name: component for component in as_seen(model.components)}
-    for name, place in file.problem.outline.lines:
-        if not file.errors[place] or any(p.profile for p in seen[name].parameters):
-            continue
-        width = _width(file, seen[name], file.values[place])
-        if width < NARROW_FREE:
-            line = next(component for component in model.components if component.name == name)
-            root = min(file.ends_of([parameters[place]]), default=place)
-            shape = [p for p in line.parameters if p.argument not in ("x0", *line.op.linear)]
-            has_shape = _own(file, root, [line]) & file.ends_of(shape) - {root}
-            if width < NARROW or has_shape:
-                narrow.setdefault(root, []).append(line)
-    return narrow
-
-
-def _width(file: FileEnd, line: Component, at: float) -> float:
-    """Over how many steps of energy a line is higher than half of its height, two at most, or inf
-    where that is not known."""
-    energy, inputs = file.problem.model.energy, file.problem.model.inputs
-    assert energy is not None
-    if line.op.external or not energy.min() < at < energy.max():
-        return np.inf
-    step = _step(energy, at)
-    fine = np.linspace(at - step, at + step, FINE)
-    numbers = [
-        0.0 if par is None else 1.0 if par.argument in line.op.linear else file.values[par.name]
-        for par in line.pars
-    ]
-    curve = np.abs(function_of(line.op, inputs)(fine, *numbers))
-    return float(np.count_nonzero(curve > 0.5 * curve.max()) * (fine[1] - fine[0]) / step)
-
-
-def _step(energy: Array, at: float) -> float:
-    """The step of the energies at one of them."""
-    k = int(np.argmin(np.abs(energy - at)))
-    return float(np.ptp(energy[max(k - 1, 0) : k + 2])) / (2 if 0 < k < energy.size - 1 else 1)
-
-
-def _distinct(away: Sequence[float]) -> int:
-    """How many samples differ in their distance from the place of their line, in steps: lines whose
-    heights are tied are seen twice by samples that do not."""
-    return 1 + int(np.count_nonzero(np.diff(np.sort(away)) > ALIKE)) if away else 0
-
-
-def _own(file: FileEnd, root: str, lines: Sequence[Component]) -> set[str]:
-    """The free parameters that these lines alone have, and that of their place."""
-    others = [component for component in file.problem.model.components if component not in lines]
-    needed = file.ends_of(par for component in others for par in component.parameters) - {root}
-    own = file.ends_of(par for component in lines for par in component.parameters)
-    return (own - needed) & set(file.problem.names)
 
 
 def beside_peak(file: FileEnd) -> Iterator[Finding]:

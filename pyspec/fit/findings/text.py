@@ -113,39 +113,6 @@ def _faint(n: Numbers, p: tuple[str, ...]) -> str:
     )
 
 
-def _oscillation(n: Numbers, p: tuple[str, ...]) -> str:
-    starts = f"n_starts={n['starts']}"
-    if not n["starts"]:
-        starts = f"bounds and n_starts=1.5 * {n['length']:.3g} * (fmax - fmin)"
-    return (
-        f"fit with {starts}, or compare with a model without this oscillation: {p[0]} is "
-        f"{n['away']:.2g} standard errors from 0, and noise reaches that at some frequency, so "
-        f"{p[1]} = {n['frequency']:.4g} may be that of noise"
-    )
-
-
-def _equal_rates(n: Numbers, p: tuple[str, ...]) -> str:
-    value = f"{1 / n['rate']:.4g}" if p[1:] else f"a rate of {n['rate']:.4g}"
-    do = "remove one of them" if p[1:] else "leave one state out, or tie one rate to the other"
-    subject = listed(p) if p[1:] else f"two decays of {p[0]}"
-    return (
-        f"{do}, or start from other values: {subject} ended at the same value, {value}. The data "
-        "do not tell them apart; their errors and spectra mean nothing"
-    )
-
-
-def _biased(n: Numbers, p: tuple[str, ...]) -> str:
-    moved = ", ".join(
-        f"{name} = {at:.4g} ({far:.2g} errors away)"
-        for name, at, far in zip(p, n["values"], n["away"], strict=True)
-    )
-    return (
-        "fit without min: 0, or with zero: [[begin, end]] where amplitudes are known to be 0: "
-        f"min: 0 holds {n['held']} of {n['all']} amplitudes at 0 and biases what all share. "
-        f"Without it: {moved}"
-    )
-
-
 def _sigma_from_data(n: Numbers, p: tuple[str, ...]) -> str:
     do = "take σ from the fit, np.sqrt(result.fit / k) at k counts for a unit, and fit again"
     if n["same"]:
@@ -237,7 +204,6 @@ TEMPLATES: dict[Kind, Template] = {
         f"hold {listed(p)} fixed, or simplify the model: the data do not determine "
         f"{'them' if p[1:] else 'it'}"
     ),
-    Kind.EQUAL_RATES: _equal_rates,
     Kind.DATA_CHANGED: lambda n, p: (
         "fit a copy of the data: the data, their weights or their mask changed after the fit"
     ),
@@ -286,14 +252,6 @@ TEMPLATES: dict[Kind, Template] = {
         f"{'the width of ' if n['by_formula'] else ''}{p[0]} = {n['width']:.4g} is under two time "
         f"steps ({n['step']:.4g} each), and times near it may be biased"
     ),
-    Kind.SIGNAL_CUT_OFF: lambda n, p: (
-        f"use gaussIRF, or a longer time axis: the signal below {p[0]} changes at an end of the "
-        f"axis, {n['time']:.4g}; the rest moves it by {100 * n['share']:.2g} % of its range"
-    ),
-    Kind.ORDER_EXCHANGED: lambda n, p: (
-        f"start {p[1]} and {p[2]} nearer to the order that you mean, or give them separate bounds: "
-        f"they ended in the other order, which fits as well with other spectra ({p[0]})"
-    ),
     Kind.AT_BOUND: _at_bound,
     Kind.NOISE_OVERSTATED: _overstated,
     Kind.NO_SCATTER: lambda n, p: (
@@ -313,26 +271,11 @@ TEMPLATES: dict[Kind, Template] = {
         f"quote conf_interval({p[0]!r}): {p[0]} may as well lie above {n['low']:.6g}, up to "
         f"{n['high']:.6g}, where χ² rises by less than the noise variance"
     ),
-    Kind.LINE_UNDERSAMPLED: lambda n, p: (
-        f"quote conf_interval('{p[1]}'): {p[0]} is narrower than the steps of energy. {n['seen']} "
-        f"samples see it, and it has {n['needed']} free values, so the error of {p[1]}, "
-        f"{n['error']:.2g}, may be far too small"
-    ),
-    Kind.ONSET_UNDERSAMPLED: lambda n, p: (
-        f"quote conf_interval('{p[1]}'): {p[0]} = {n['width']:.4g} is small beside the steps of "
-        f"time, so hardly a sample sees the rise, and the error of {p[1]}, {n['error']:.2g}, may "
-        "be far too small"
-    ),
     Kind.FAINT_LINE: _faint,
     Kind.WEAK_LINE: lambda n, p: (
         f"quote conf_interval of {listed(p[1:])}, or hold one of them fixed: {p[0]} is weak "
         f"(without it χ² rises by {n['rise']:.2g} times the noise variance), and in one of seven "
         "such fits the truth is more than two errors away"
-    ),
-    Kind.WEAK_OSCILLATION: _oscillation,
-    Kind.NONLINEAR_QUANTITY: lambda n, p: (
-        f"quote bootstrap(result, 200).interval('{p[0]}'): {p[0]} is not linear in its parameters "
-        f"within their errors, so its standard error, {n['error']:.2g}, may be far off"
     ),
     Kind.COUNTS_UNDECLARED: lambda n, p: (
         'declare counts, file.set_noise("poisson") or Measurement(loss="poisson"): the data are '
@@ -348,7 +291,6 @@ TEMPLATES: dict[Kind, Template] = {
         f"the noise, standard errors are too small by a factor of {n['factor']:.2g}"
     ),
     Kind.NOISE_VARIES: _varies,
-    Kind.BIASED_BY_SIGN: _biased,
     Kind.ERRORS_ASYMMETRIC: lambda n, p: (
         f"quote conf_interval of {listed(p)}: at two standard errors χ² rises by only "
         f"{4 * max(n['share'], 0.0):.2g} (expected 4), so these errors are too small"

@@ -1,9 +1,9 @@
-"""What pictures and reports ask of a fit of many points: means over neighbouring rows and columns,
-the range of the data, and how many points are masked."""
+"""What pictures and reports ask of a fit of many points: some rows and columns, the range of the
+data, and how many points are masked."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from pyspec.executor import CompiledExecutor
 from pyspec.executor.protocol import Stored
-from pyspec.fit.problem import FitProblem
 from pyspec.fit.results.by_reference import ModelRows
 from pyspec.fit.results.moving import Moving, moving_parameters
 from pyspec.fit.results.result import FitResult
@@ -21,49 +20,50 @@ from pyspec.model.data.source import source_of
 
 Array = npt.NDArray[np.float64]
 
-#: Data by reference with more points than this are drawn as means.
+#: Of data by reference with more points than this only some are drawn.
 DRAWN = 2_000_000
 
 #: Rows and columns that are drawn at most.
 CELLS = 500
 
-#: Points that the model is evaluated at together.
-TOGETHER = 1_000_000
-
-#: Those of fits that are still in use: each took a pass over the data.
+#: Those of fits that are still in use.
 _MADE: WeakKeyDictionary[FitResult, FitResult] = WeakKeyDictionary()
 
 
 class CoarseFit(FitResult):
-    """A finished fit whose arrays are means over cells of its window: data and model over the
-    points of a cell that count, times and energies over all of it. A cell without any is masked.
-    Its numbers are those of the fit.
-
-    `points` says how many rows and columns a cell has. Made in one pass over the data.
-    """
+    """A finished fit whose arrays are those of some rows and columns of its window, one of `points`
+    each. Its numbers are those of the fit."""
 
     def __init__(self, result: FitResult) -> None:
         self.__dict__.update(result.__dict__)
-        time, energy = result.time, result.energy
-        assert time is not None, "a spectrum has no rows to average"
-        self.points = tuple(-(-axis.size // CELLS) for axis in (time, energy))
-        self._time, self._energy = (
-            _sums(axis, step, 0) / _sums(np.ones(axis.size), step, 0)
-            for axis, step in zip((time, energy), self.points, strict=True)
-        )
-        shape = time.size, energy.size
-        count, data, fit, variance, everywhere, size = _summed(
-            self.problem, self.theta, shape, self.points
-        )
-        n, kept = np.maximum(count, 1.0), count > 0
-        self._fit = np.where(kept, fit / n, everywhere / size)
-        self._fit.setflags(write=False)
-        has_noise = self.problem.is_weighted
-        spread = np.sqrt(np.where(kept, variance, 1.0)) / n
-        self._means = Measurement(
-            data=np.where(kept, data / n, 0.0),
-            weight=1.0 / spread if has_noise else None,
-            keep=kept,
+        executor, measurement = self.problem.executor, self.problem.measurement
+        assert isinstance(executor, CompiledExecutor)
+        assert result.time is not None, "a spectrum has no rows to leave out"
+        window = executor.window
+        self.points = tuple(-(-n // CELLS) for n in window.shape)
+        every, own = self.points[0], slice(None, None, self.points[1])
+        self._time, self._energy = result.time[::every], result.energy[own]
+        rows = range(0, window.shape[0], every)
+        model = ModelRows(executor, self.theta, self.problem.fixed)
+        fit = np.concatenate([model.read(row, row + 1) for row in rows])[:, own]
+        fit.setflags(write=False)
+        self._fit = fit
+
+        def seen(array: Any) -> Any:
+            if array is None:
+                return None
+            places = (window.row_begin + row for row in rows)
+            columns = slice(window.x_begin, window.x_end)
+            read = [np.asarray(array[at : at + 1, columns])[:, own] for at in places]
+            return np.concatenate(read)
+
+        weight, keep = seen(executor.weight), seen(executor.keep)
+        self._seen = Measurement(
+            data=seen(measurement.data),
+            weight=weight,
+            keep=keep if weight is None else (weight > 0) & (True if keep is None else keep),
+            loss=measurement.loss,
+            loss_scale=measurement.loss_scale,
             labels=result.labels,
             units=result.units,
         )
@@ -78,80 +78,26 @@ class CoarseFit(FitResult):
 
     @property
     def measurement(self) -> Measurement:
-        return self._means
+        return self._seen
 
     @property
     def data(self) -> Stored:
-        assert self._means.data is not None
-        return self._means.data
+        assert self._seen.data is not None
+        return self._seen.data
 
     def moving(self) -> Moving | None:
-        """The parameters that move, at one time of each cell."""
+        """The parameters that move, at the times that are drawn."""
         return moving_parameters(self.problem, self.ending, every=self.points[0])
 
 
 def drawn(result: FitResult) -> FitResult:
-    """The fit as pictures show it: itself, or of many points by reference their means."""
+    """The fit as pictures show it: itself, or of many points by reference some."""
     is_large = source_of(result.problem.measurement.data) is not None
     if not is_large or result.problem.n_residuals <= DRAWN or isinstance(result, CoarseFit):
         return result
     if result not in _MADE:
         _MADE[result] = CoarseFit(result)
     return _MADE[result]
-
-
-def _summed(
-    problem: FitProblem, theta: Array, shape: tuple[int, int], points: tuple[int, ...]
-) -> Array:
-    """(6, n_row_cells, n_column_cells) sums over the cells of a window, a few rows at a time. The
-    sums are: number of points that count; their data, fit and variance; the model at all points;
-    the number of all points."""
-    executor = problem.executor
-    assert isinstance(executor, CompiledExecutor)
-    first = executor.window.row_begin
-    columns = slice(executor.window.x_begin, executor.window.x_end)
-    model = ModelRows(executor, theta, problem.fixed)
-    grid = tuple(-(-n // step) for n, step in zip(shape, points, strict=True))
-    total = np.zeros((6, *grid))
-    for begin, end in pairwise(_cuts(shape, points[0])):
-        cells = slice(begin // points[0], -(-end // points[0]))
-        place = slice(first + begin, first + end), columns
-        total[:, cells] += _of_rows(problem, model.read(begin, end), place, points)
-    return total
-
-
-def _cuts(shape: tuple[int, int], step: int) -> list[int]:
-    """Where rows are cut: whole cells, or pieces of one, of so many points."""
-    most = max(TOGETHER // shape[1], 1)
-    if most >= step:
-        return [*range(0, shape[0], most // step * step), shape[0]]
-    return sorted({*range(0, shape[0], step), *range(0, shape[0], most), shape[0]})
-
-
-def _of_rows(
-    problem: FitProblem, fit: Array, place: tuple[slice, slice], points: tuple[int, ...]
-) -> list[Array]:
-    """The sums of cells over the rows and columns at a `place`, as of :func:`_summed`."""
-    measurement, executor = problem.measurement, problem.executor
-    assert isinstance(executor, CompiledExecutor)
-    assert measurement.data is not None
-    data = np.asarray(measurement.data[place], np.float64)
-    keep = np.ones(fit.shape, np.bool_) if executor.keep is None else executor.keep[place]
-    variance = np.ones(fit.shape)
-    if measurement.loss == "poisson":
-        variance = np.maximum(fit, 0.0) / measurement.loss_scale
-    if executor.weight is not None:
-        weight = executor.weight[place]
-        keep = keep & (weight > 0)
-        variance = variance / np.where(weight > 0, weight, 1.0) ** 2
-    kept = (np.where(keep, values, 0.0) for values in (1.0, data, fit, variance))
-    arrays = [*kept, fit, np.ones(fit.shape)]
-    return [_sums(_sums(values, points[1], 1), points[0], 0) for values in arrays]
-
-
-def _sums(array: Array, step: int, axis: int) -> Array:
-    """Sums over `step` neighbours along an axis, of those left over at its end."""
-    return np.asarray(np.add.reduceat(array, range(0, array.shape[axis], step), axis=axis))
 
 
 def range_of(result: FitResult) -> tuple[float, float]:

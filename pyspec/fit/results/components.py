@@ -127,20 +127,6 @@ def every_component(
     }
 
 
-def alone(
-    model: Model,
-    component: Component,
-    values: Mapping[str, float],
-    measurement: Measurement,
-    backend: str,
-) -> Array:
-    """(n_rows, n_columns) of a component over the window, without the others."""
-    instrument = resolution_of(model.components, component)
-    own = _compiled(model, [component] if instrument is None else [instrument, component])
-    window = measurement.without_data(measurement.rows, measurement.columns)
-    return sum_of([(1.0, executor_of(own, window, backend))], values)
-
-
 def component_curves(model: Model, t_ind: int = 0) -> dict[str, Array]:
     """Name → (n_energy,) what each component adds to the spectrum of one row, in file order."""
     rows = None

@@ -23,7 +23,6 @@ from pyspec.fit.results.by_reference import fit_of, residual_of
 from pyspec.fit.results.measured import Measured
 from pyspec.fit.results.same_data import OTHERS, data_of, need_same
 from pyspec.fit.results.table import CorrelationTable, ParameterRow, ParameterTable
-from pyspec.fit.solve.methods import SAMPLER
 from pyspec.model import Measurement, Model
 from pyspec.model.data.source import source_of
 from pyspec.plan.start import StartParameters
@@ -352,10 +351,10 @@ class EndedFit(Measured):
 def need_fitted(result: EndedFit, now: float | None = None) -> None:
     """Raises :class:`DataError` if the data were changed since a fit. Weights and masks have no
     checksum: a change of them is seen from χ² at the values of the fit, which costs one evaluation
-    unless it is given as `now`. Fits by samples of the posterior are not checked in this way."""
+    unless it is given as `now`."""
     problem, chisqr = result.problem, result.chisqr
     need_same(problem)
-    if result.method.endswith(SAMPLER) or not math.isfinite(chisqr):
+    if not math.isfinite(chisqr):
         return
     now = problem.chisqr_at(result.theta) if now is None else now
     if not abs(now - chisqr) <= SAME * chisqr + ROUNDING * problem.data_square:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import FitError
 from pyspec.fit.objective import Objective
 from pyspec.fit.results.ended import EndedFit, need_fitted
 from pyspec.fit.solve.stages import minimizer_of
@@ -21,7 +20,7 @@ Array = npt.NDArray[np.float64]
 
 #: Names of lmfit for what has another name here, or that make objects of lmfit.
 LMFIT = frozenset(
-    ("best_fit", "best_values", "chain", "correl", "eval_components", "fit_report", "init_fit",
+    ("best_fit", "best_values", "correl", "eval_components", "fit_report", "init_fit",
      "init_values", "lmfit", "minimizer", "params")
 )  # fmt: skip
 
@@ -83,16 +82,6 @@ class LmfitNames(EndedFit):
         signed root of the deviance, 0 where masked. Its squares sum to `chisqr`."""
         need_fitted(self)
         return self.problem.plain_residual(self.theta).reshape(self.data.shape)
-
-    @property
-    def chain(self) -> Array:
-        """(n_steps, n_walkers, n_free) the samples of ``method="emcee"``, parameters in the order
-        of `free_names`. Raises :class:`FitError` for other methods."""
-        chain = getattr(self.lmfit, "chain", None)
-        if chain is None:
-            raise FitError(f"{self.method} samples nothing; fit with method='emcee'")
-        places = [self.lmfit.var_names.index(name) for name in self.free_names]
-        return np.asarray(chain)[..., places]
 
     def fit_report(self, **options: object) -> str:
         """The report of :func:`lmfit.fit_report`, with its `options`."""

@@ -19,7 +19,7 @@ from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.determined import Verdict, described
 from pyspec.fit.solve.in_doubt import ending_in_doubt
 from pyspec.fit.solve.jumps import beyond, not_searched
-from pyspec.fit.solve.methods import NATIVE, SAMPLER
+from pyspec.fit.solve.methods import NATIVE
 from pyspec.fit.solve.robust import Robust
 from pyspec.fit.solve.stages import Run
 from pyspec.plan.following import NONE
@@ -58,7 +58,7 @@ def result_of(run: Run, kind: type[FitResult] = FitResult) -> FitResult:
         # A method of lmfit may end in doubt although it is at the optimum, because its differences
         # lose their digits. Exact derivatives tell how far the optimum is.
         in_doubt = not (ended or getattr(outcome, "aborted", False) or run.stopped)
-        is_found = in_doubt and last != SAMPLER and is_finite and ending.distance <= NEAR
+        is_found = in_doubt and is_finite and ending.distance <= NEAR
     has_ended = (ended or is_found) and not run.stopped and is_finite
     sides = {}
     if ending.side is not None:

@@ -16,7 +16,6 @@ from pyspec.fit.bounds import at_bound
 from pyspec.fit.ending import Ending
 from pyspec.fit.solve.covariance import gains_beyond, gauss_newton
 from pyspec.fit.solve.determined import Point, Verdict, judge, without_trace
-from pyspec.fit.solve.methods import SAMPLER
 from pyspec.fit.solve.robust import Robust
 from pyspec.fit.solve.stages import Run
 
@@ -43,23 +42,18 @@ def ending_in_doubt(
             chisqr = float(np.einsum("i,i", run.outcome.residual, run.outcome.residual))
     n_free = max(run.n_points - n - n_amplitudes, 1)
     variance = chisqr / n_free if run.scale_covar else 1.0
-    is_sampled = run.methods[-1] == SAMPLER
-    chain = getattr(run.outcome, "covar", None) if is_sampled else None
     slopes, verdict = None, Verdict(0.0)
-    if not run.stopped and chain is None:
+    if not run.stopped:
         at = np.where(side, np.where(side < 0, lower, upper), theta)
         slopes = _slopes_at(run, at, (variance, chisqr), n_amplitudes)
         variance = slopes.variance
-        if math.isfinite(chisqr) and not is_sampled:
+        if math.isfinite(chisqr):
             verdict = _judged(run, slopes, side, chisqr, tuple(intervals))
     # What C said of the bounds holds where none was added.
     of_c = None if verdict.next_to else certain
     covariance, empty = np.full((n, n), np.nan), list[int]()
-    if is_saturated or run.stopped:
+    if is_saturated or slopes is None:
         pass
-    elif slopes is None:
-        places = [run.outcome.var_names.index(name) for name in problem.names]
-        covariance = np.array(chain, np.float64)[np.ix_(places, places)]
     elif of_c is not None:
         covariance = of_c.covariance.copy()
     else:

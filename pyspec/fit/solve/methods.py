@@ -24,16 +24,12 @@ OWN = (
     "brute",
     "basinhopping",
     "ampgo",
-    "emcee",
     "shgo",
     "dual_annealing",
 )
 
-#: Samples a posterior instead of looking for an optimum, through lmfit.
-SAMPLER = "emcee"
-
 #: Those that draw random numbers, and take the seed of these.
-RANDOM = frozenset({"differential_evolution", "basinhopping", "dual_annealing", "ampgo", SAMPLER})
+RANDOM = frozenset({"differential_evolution", "basinhopping", "dual_annealing", "ampgo"})
 
 #: Of these the one that takes no seed, but draws from the generator of all of NumPy.
 GLOBAL = "ampgo"
@@ -92,6 +88,8 @@ def canonical_method(method: str) -> str:
             "which has exact derivatives, or 'trust-constr'"
         )
     hint = suggest(wanted, list(known_methods()))
+    if wanted == "emcee":
+        hint = "; samples are taken after a fit, result.sample(steps=5000)"
     raise FitError(f"unknown fit method {method!r}{hint}; known: {', '.join(known_methods())}")
 
 
@@ -207,14 +205,13 @@ def check_scale(
     label: str, methods: Sequence[str], scale_covar: object, measurements: Iterable[Measurement]
 ) -> None:
     """Raises :class:`FitError` for a `scale_covar` that is no flag. It also raises it for False
-    without declared noise, because standard errors would then assume a noise of 1. A sampler is
-    exempt: its errors come from its chain."""
+    without declared noise, because standard errors would then assume a noise of 1."""
     if not isinstance(scale_covar, (bool, np.bool_)) and not (
         is_whole(scale_covar, 0) and scale_covar in (0, 1)
     ):
         shown = shortened(scale_covar)
         raise FitError(f"scale_covar must be True, False, or None, not {shown}")
-    if scale_covar or methods[-1] == SAMPLER:
+    if scale_covar:
         return
     if any(
         measurement.weight is None and measurement.loss != "poisson" for measurement in measurements

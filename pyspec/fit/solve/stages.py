@@ -22,10 +22,9 @@ from pyspec.fit.objective import Objective
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Silent, StopFit
 from pyspec.fit.solve.descent import Descent, watch_of
-from pyspec.fit.solve.methods import COMPARE, GLOBAL, NATIVE, RANDOM, SAMPLER, How, check_linear
+from pyspec.fit.solve.methods import COMPARE, GLOBAL, NATIVE, RANDOM, How, check_linear
 from pyspec.fit.solve.native import MOST_EVALUATIONS, TOLERANCE, NativeSolver, native_options
 from pyspec.fit.solve.other_optima import ENDED
-from pyspec.fit.solve.sample import sample
 from pyspec.plan.start import StartParameters
 
 if TYPE_CHECKING:
@@ -191,14 +190,10 @@ class Run:
         account = self.objective.evaluations
         account.may_leave = method in COMPARE
         try:
-            if method == SAMPLER:
-                self.scale_covar = False
-                self.outcome, self.findings = sample(minimizer, self.objective, options)
-            else:
-                with drawn:
-                    self.outcome = minimizer.minimize(method=method, **options)
-                # lmfit 1.2 keeps a method of its own here that cannot be pickled.
-                (getattr(self.outcome, "call_kws", None) or {}).pop("Dfun", None)
+            with drawn:
+                self.outcome = minimizer.minimize(method=method, **options)
+            # lmfit 1.2 keeps a method of its own here that cannot be pickled.
+            (getattr(self.outcome, "call_kws", None) or {}).pop("Dfun", None)
         except PyspecError:
             raise
         except (ValueError, TypeError, ImportError, NotImplementedError) as error:

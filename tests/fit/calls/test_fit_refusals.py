@@ -41,7 +41,7 @@ SHORTER: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("method", [name for name in known_methods() if name != "emcee"])
+@pytest.mark.parametrize("method", known_methods())
 def test_every_method_that_is_known_runs(method: str) -> None:
     """Five of SciPy's wanted a gradient, and ended in its error."""
     text = "m: {Gauss: {A: [9, True, 5, 15], x0: [5.2, True, 4, 6], SD: [1, True, 0.5, 2]}}"

@@ -126,40 +126,6 @@ def test_counts_without_poisson() -> None:
     assert not said(fitted(text, np.round(20.0 * line(0.0))), Kind.COUNTS_UNDECLARED)  # a digitiser
 
 
-CUT_OFF = {
-    "expDecayCONV: {tau: [0.4, False]}": (-3.0, 20.0, -2.0),  # begins before the axis
-    "expRiseCONV: {tau: [0.4, False]}": (0.0, 4.0, 4.0),  # the axis ends before the signal
-    "boxCONV: {width: [1.4, False]}": (0.0, 4.0, 4.0),
-    "gaussCONV: {SD: [0.6, False]}": (0.0, 4.0, 4.0),
-}
-
-
-@pytest.mark.parametrize("kernel", CUT_OFF)
-def test_a_signal_that_an_end_of_the_axis_cuts_off_is_told(kernel: str) -> None:
-    """By the share of its range by which a longer axis moves it."""
-    t0, last, told_at = CUT_OFF[kernel]
-    law = f"d:\n  {kernel}\n  expFun: {{A: [1, True], tau: [2, True, 0.1, 9], t0: [{t0}, False]}}\n"
-    time = np.linspace(-2.0, last, 201)
-    step = time[1] - time[0]
-    longer = np.concatenate(
-        [time[0] + step * np.arange(-200, 0), time, time[-1] + step * np.arange(1, 201)]
-    )
-    values = []
-    for axis in (longer, time):
-        model = loaded("m:\n" + FLAT + PEAK, "m", energy=X, time=axis)
-        model.add_dynamics("Gauss_01_A", load_dynamics(law, "d", "Gauss_01_A"))
-        values.append(model.evaluate()[:, X.size // 2])
-    whole, cut = values[0][200:401], values[1]
-    with pytest.warns(UserWarning, match="at an end of the axis"):
-        result = fit_model(model, Measurement(model.evaluate() + 0.01))
-    finding = next(f for f in result.findings if f.kind is Kind.SIGNAL_CUT_OFF)
-    assert finding.numbers["time"] == told_at
-    end = 0 if told_at < 0 else -1
-    largest = np.exp(-0.5) if t0 < time[0] else 1.0  # of the law on the axis: its range
-    moved = abs(whole[end] - cut[end]) / largest
-    assert finding.numbers["share"] == pytest.approx(moved, rel=0.03)
-
-
 def test_a_bound_whose_column_is_that_of_another_parameter_gains_nothing() -> None:
     # At m = 0 the derivative of a GLP by m is that by F: the slope over their difference used to
     # promise 1e11 of a χ² of 100.

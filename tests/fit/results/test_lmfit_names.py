@@ -14,12 +14,10 @@ import numpy as np
 import pytest
 from support.fit_cases import loaded
 
-from pyspec import FitError, ModelError, fit_model
+from pyspec import ModelError, fit_model
 from pyspec.fit import FitResult
-from pyspec.fit.findings.kinds import Kind
 from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
 from pyspec.model import Measurement, Model, load_dynamics
-from tests.support.findings import kinds
 
 X = np.linspace(80.0, 90.0, 61)
 T = np.linspace(-2.0, 8.0, 23)
@@ -99,30 +97,6 @@ def test_components_of_free_spectra_add_up() -> None:
     width, onset = result.values["gaussIRF_SD"], result.values["expFun_01_t0"]
     want = np.outer(stepFun_gaussIRF(T, 1.0, onset, width), result.amplitudes["stepFun_01_A"])
     np.testing.assert_allclose(parts["stepFun_01"], want, rtol=1e-12, atol=1e-14)
-
-
-def test_emcee_keeps_its_chain() -> None:
-    """It sampled to the end, and then died of a message that lmfit does not write."""
-    pytest.importorskip("emcee")
-    sampler: dict[str, Any] = {"steps": 120, "nwalkers": 20, "burn": 40, "seed": 1}
-    made = loaded(LINE, "m", energy=np.linspace(-4.0, 4.0, 41))
-    data = made.evaluate() + np.random.default_rng(0).normal(0.0, 0.1, 41)
-    known = Measurement(data, weight=np.full(41, 10.0))
-    best = fit_model(made, known, scale_covar=False)
-    result = fit_model(made, known, stages=2, fit_alg_1="native", fit_alg_2="emcee", **sampler)
-    assert result.success
-    assert result.chain.shape == (80, 20, 3)
-    assert Kind.SHORT_CHAIN in kinds(result)
-    for index, name in enumerate(result.free_names):
-        error = best.stderr[name]
-        assert error is not None
-        assert result.stderr[name] == pytest.approx(error, rel=0.5)
-        assert result.values[name] == pytest.approx(best.values[name], abs=error)
-        assert np.median(result.chain[..., index]) == pytest.approx(result.values[name])
-    with pytest.raises(FitError, match="needs the noise of the data"):
-        fit_model(made, Measurement(data), method="emcee", **sampler)
-    with pytest.raises(FitError, match="native samples nothing"):
-        _ = best.chain
 
 
 def test_a_native_fit_needs_no_lmfit_and_no_scipy(tmp_path: Path) -> None:

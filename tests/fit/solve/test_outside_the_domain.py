@@ -59,15 +59,6 @@ def test_no_point_within_the_domain_is_an_error(method: str) -> None:
         _fit(method, "never", **({"Ns": 4} if method == "brute" else {}))
 
 
-def test_samples_stay_within_the_domain() -> None:
-    given = Measurement(data=_data(), weight=np.full(ENERGY.size, 10.0))
-    options = {"steps": 20, "nwalkers": 8, "seed": 1}
-    start = np.tile([8.0, 5.0, 1.3], (8, 1)) + np.random.default_rng(0).normal(0, 0.01, (8, 3))
-    start[0, 2] = 0.0  # this one walker begins outside
-    result = fit_model(_model(), given, method="emcee", pos=start, **options)
-    assert result.chisqr < 2.0 * ENERGY.size
-
-
 def test_local_methods_that_compare_go_past_them_too() -> None:
     """The methods that make slopes of their values keep the error."""
     model = _model()
