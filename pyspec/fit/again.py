@@ -57,16 +57,9 @@ def settings_again(
 
 
 def settings_of(slices: SliceResults) -> dict[str, Any]:
-    """How slices were run. The seed is that of the first slice. The seeds of the other slices are
-    counted from it. There is no seed if the slices are not seeded in this way."""
-    done = {fit.index: fit.result.settings for fit in slices if fit.result is not None}
-    settings = dict(next(iter(done.values()), {"methods": ["native"], "scale_covar": True}))
-    if "n_starts" in settings:
-        first = {own["seed"] - index for index, own in done.items()}
-        settings["seed"] = min(first)
-        if len(first) > 1 or min(first) < 0:
-            del settings["seed"]
-    return settings
+    """How slices were run."""
+    first = next((fit.result.settings for fit in slices if fit.result is not None), None)
+    return dict(first or {"methods": ["native"], "scale_covar": True})
 
 
 def refit(

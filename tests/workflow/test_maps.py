@@ -113,23 +113,6 @@ def test_a_map_says_where_parameters_are_at_their_bounds(
     assert xarray.open_zarr(tmp_path / "wide.zarr").identical(wide)
 
 
-def test_random_starts_belong_to_the_spectrum(peak: Model, scan: Any, tmp_path: Path) -> None:
-    """They began anew with each block, and after a spectrum that is refused."""
-    few = scan[:3].copy()
-    few[1, 2] = np.nan
-    peak.set("GLP_01_x0", 86.0)  # far off, so that a random start is the best
-    options: dict[str, Any] = {"n_starts": 4, "seed": 5, "max_nfev": 4}
-    found = fit_map(peak, few, tmp_path / "map.zarr", seed_adapt=None, block_size=7, **options)
-    peak.set_axes(energy=ENERGY)
-    values = few.values.reshape(24, 60)
-    for k in (0, 9, 11, 23):
-        own = fit_slices(peak, Measurement(values[k : k + 1]), **{**options, "seed": 5 + k})
-        for name in own.names:
-            np.testing.assert_array_equal(found[name].values.ravel()[k], own.values[name][0])
-    with pytest.raises(FitError, match="n_starts must be a whole number from 1 on"):
-        fit_map(peak, few, tmp_path / "no.zarr", n_starts="ten")
-
-
 def test_the_same_call_goes_on(
     peak: Model, scan: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from pyspec.fit.batch.batch import Batch, Made
 from pyspec.fit.batch.cases import Cases, Listed
-from pyspec.fit.batch.fits import Fit
 from pyspec.fit.batch.loop import fit_cases
 from pyspec.fit.batch.pools import ClusterPool
 from pyspec.fit.batch.solved import Solved
@@ -96,35 +95,6 @@ class Starts(Batch[Ended]):
         ended = Start(start, values, chisqr, success, self.message_of(number, solved))
         variance = chisqr / int(solved.n_free[number]) if solved.is_scaled else 1.0
         return Ended.at(ended, variance, self.problem.data_square, int(own["nfev"]))
-
-
-@dataclass(kw_only=True)
-class BestOfStarts(Batch[Fit]):
-    """Fits of one model, each of which is the best of several.
-
-    Attributes
-    ----------
-    n_starts, start_seeds : starts of each fit, and the seed of its random ones: the same ones
-        wherever it is fitted
-    """
-
-    n_starts: int
-    start_seeds: Sequence[int]
-
-    def template(self) -> None:
-        return None
-
-    def result(self, number: int) -> FitResult:
-        problem, start = self.case(number)
-        drawn = self.n_starts, self.start_seeds[number]
-        return self.named(best_from_starts(problem, self.how, start, *drawn))
-
-
-def each_from_starts(batch: Batch[Fit], n_starts: int, start_seeds: Sequence[int]) -> Batch[Fit]:
-    """The batch, each of whose fits has so many starts."""
-    if n_starts == 1:
-        return batch
-    return BestOfStarts(**vars(batch), n_starts=n_starts, start_seeds=start_seeds)
 
 
 def best_from_starts(

@@ -13,7 +13,6 @@ from pyspec.errors import CallError, FitError
 from pyspec.executor import backend_name, make_executor
 from pyspec.fit.batch.batch import Batch
 from pyspec.fit.batch.cases import Cases, Listed
-from pyspec.fit.batch.from_starts import each_from_starts
 from pyspec.fit.batch.loop import fit_batch
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.many.drawn import Drawn
@@ -22,7 +21,7 @@ from pyspec.fit.options import MethodOptions, need_pair
 from pyspec.fit.results.ended import not_converged
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.methods import How, checked_how
-from pyspec.fit.starts import check_starts, listed_seeds
+from pyspec.fit.starts import listed_seeds
 from pyspec.model import Measurement, Model
 from pyspec.model.data.source import source_of
 from pyspec.plan import compile_model
@@ -52,8 +51,6 @@ def fit_many(
     fit_alg_2: str | None = None,
     scale_covar: bool | None = None,
     max_seconds: float | None = None,
-    n_starts: int = 1,
-    seed: int = 0,
     client: object = None,
     **options: Unpack[MethodOptions],
 ) -> ManyFits:
@@ -69,7 +66,6 @@ def fit_many(
         or None
     progress : True for a bar, or a function (fits done, all)
     max_nfev, max_seconds : limits of each fit
-    n_starts, seed : starts of each fit, as of :func:`pyspec.fit_model`
     client : a ``dask.distributed.Client`` whose workers fit, many in a task; without one, threads
         of C do
     others : as of :func:`pyspec.fit_model`
@@ -96,7 +92,6 @@ def fit_many(
     in_turn = method, stages, fit_alg_1, fit_alg_2
     limits = max_nfev, max_seconds, scale_covar
     how = checked_how(model.name, in_turn, options, *limits, listed)
-    n_starts, seed = check_starts(n_starts, seed)
     chosen = "compiled" if backend is None else backend_name(backend)
     cases, compiled = Cases(Listed(listed), starts), compile_model(model)
     batch = Batch(
@@ -107,7 +102,6 @@ def fit_many(
         backend=chosen,
         kind=OneFit,
     )
-    batch = each_from_starts(batch, n_starts, range(seed, seed + len(cases)))
     batch.compiled = compiled
     return _run(batch, progress, client)
 

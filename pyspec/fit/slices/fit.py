@@ -13,14 +13,13 @@ from pyspec.calls import answered, real, whole
 from pyspec.errors import FitError
 from pyspec.fit.batch.batch import Batch
 from pyspec.fit.batch.cases import Cases, Rows
-from pyspec.fit.batch.from_starts import each_from_starts
 from pyspec.fit.batch.loop import fit_batch
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import MethodOptions, need_pair
 from pyspec.fit.problem import make_problem
 from pyspec.fit.slices.results import SliceFit, SliceResults
 from pyspec.fit.solve.methods import checked_how
-from pyspec.fit.starts import check_starts, listed_seeds
+from pyspec.fit.starts import listed_seeds
 from pyspec.model import Measurement, Model
 from pyspec.model.build.free import refuse_free
 from pyspec.model.data.digest import checksum_of
@@ -51,8 +50,6 @@ def fit_slices(
     n_workers: int | None = None,
     times: npt.ArrayLike | None = None,
     max_seconds: float | None = None,
-    n_starts: int = 1,
-    seed: int | Sequence[int] = 0,
     client: object = None,
     **options: Unpack[MethodOptions],
 ) -> SliceResults:
@@ -70,8 +67,6 @@ def fit_slices(
         bits of one after the other. Fits that run in Python need it to be shared out
     times : (n_rows,) the times of the window, for the results
     max_nfev, max_seconds : limits of each slice
-    n_starts : starts of each slice, as of :func:`pyspec.fit.fit_model`
-    seed : of their random numbers, to which the number of the slice is added; or one for each slice
     others : as of :func:`pyspec.fit.fit_model`; `progress` may be a function (done, total)
 
     C fits one slice after the other. If it is not certain of a slice, this slice is fitted by
@@ -107,7 +102,6 @@ def fit_slices(
     model = compiled.model
     first = make_problem(compiled, row_of(series, rows[0]), backend)
     first.start()  # what is wrong with the model is wrong in every slice
-    n_starts, start_seeds = _start_seeds(model.name, n_starts, seed, len(rows))
     batch = Batch(
         cases=Cases(Rows(series), [dict(start) for start in starts] or [{}]),
         how=how,
@@ -117,22 +111,8 @@ def fit_slices(
         kind=SliceFit,
         row=rows[0],
     )
-    batch = each_from_starts(batch, n_starts, start_seeds)
     batch.compiled = compiled
     data_checksum = checksum_of(series)
     with Hold() as hold:
         fits = fit_batch(batch, progress, client, n_workers)
         return hold.mark(SliceResults(fits, series, axis, data_checksum))
-
-
-def _start_seeds(
-    label: str, n_starts: int, seed: int | Sequence[int], n_rows: int
-) -> tuple[int, Sequence[int]]:
-    """The number of starts, and the seed of each slice."""
-    if np.ndim(seed) == 0:
-        n_starts, first = check_starts(n_starts, seed)
-        return n_starts, range(first, first + n_rows)
-    checked = [check_starts(n_starts, slice_seed) for slice_seed in seed]  # type: ignore[union-attr]
-    if len(checked) != n_rows:
-        raise FitError(f"{label}: {len(checked)} seeds for {n_rows} slices; give one a slice")
-    return check_starts(n_starts, 0)[0], [own for _, own in checked]

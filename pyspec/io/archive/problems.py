@@ -161,12 +161,8 @@ class RecordedSlice:
 
     @property
     def settings(self) -> Settings:
-        """How it was run: the seed of random starts is counted from that of the first slice."""
-        settings = self.whole.settings
-        options = dict(settings.get("options") or {})
-        if "seed" in options:
-            options["seed"] += self.index
-        return {**settings, "options": options}
+        """How it was run."""
+        return self.whole.settings
 
     def measured(self, data: Data | None = None) -> Measurement:
         """The data of the slice, or with others in their place."""

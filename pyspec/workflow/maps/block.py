@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,8 +31,6 @@ class MapOptions(MethodOptions, total=False):
     fit_alg_2: str | None
     scale_covar: bool | None
     max_seconds: float | None
-    n_starts: int
-    seed: int | Sequence[int]
 
 
 #: Variables of the results beside the values of parameters and their standard errors.
@@ -46,8 +44,7 @@ STATUS, MESSAGE = 12, 200
 class MapJob:
     """What all blocks share: the model with its energies, the window, the options of the fits.
 
-    `noise` are arguments of a Measurement that are the same for all spectra, `shape` is that of the
-    leading axes of the map.
+    `noise` are arguments of a Measurement that are the same for all spectra.
     """
 
     model: Model
@@ -56,7 +53,6 @@ class MapJob:
     seed_adapt: str | None
     options: MapOptions
     store: MapStore
-    shape: tuple[int, ...] = ()
 
     def names(self) -> tuple[str, ...]:
         """The variables of the results."""
@@ -76,20 +72,10 @@ def fit_block(
     arrays = {name: np.asarray(array) for name, array in inputs.items()}
     shape = arrays["data"].shape[:-1]
     rows = {name: array.reshape(-1, *array.shape[len(shape) :]) for name, array in arrays.items()}
-    if int(job.options.get("n_starts", 1)) > 1:
-        rows["seed"] = start_seeds(job, place)
     results = fit_rows(job, rows)
     table = {name: array.reshape(shape) for name, array in results.items()}
     job.store.write(number, place, table, inputs_checksum(arrays))
     return Counter(results["status"].tolist())
-
-
-def start_seeds(job: MapJob, place: Place) -> Data:
-    """(n,) seeds of the random starts of the spectra of a block, by their numbers in the map: the
-    same ones in blocks of any size."""
-    along = [np.arange(extent.start, extent.stop) for extent in place]
-    numbers = np.ravel_multi_index(np.ix_(*along), job.shape)
-    return np.asarray(numbers.ravel() + job.options.get("seed", 0))
 
 
 def inputs_checksum(inputs: Mapping[str, npt.ArrayLike]) -> int:
@@ -145,10 +131,7 @@ def _fit(job: MapJob, rows: Mapping[str, Data], which: Data, results: dict[str, 
                 seed[name[5:]] = float(value)
     if job.seed_adapt == "argmax_shift":
         shift_seeds(job.model, series, seeds)  # never by a mean, which is that of a block
-    options = job.options.copy()
-    if "seed" in part:
-        options["seed"] = part["seed"].tolist()
-    slices = fit_slices(job.model, series, seeds=seeds, progress=False, **options)
+    slices = fit_slices(job.model, series, seeds=seeds, progress=False, **job.options)
     if slices.interrupted:
         raise KeyboardInterrupt
     for name, column in columns_of(slices, NUMBERS).items():

@@ -20,7 +20,6 @@ from pyspec.fit import fit_slices
 from pyspec.fit.interrupts import Hold
 from pyspec.fit.options import FIT_OPTIONS, MEANT, METHOD_OPTIONS, need_model
 from pyspec.fit.progress import Steps
-from pyspec.fit.starts import check_starts
 from pyspec.io.atomic import plain_path
 from pyspec.io.optional import need
 from pyspec.model import Measurement, Model
@@ -122,7 +121,6 @@ def fit_map(
         need(library, "a map", "zarr")
     if block_size is not None:
         whole("block_size", block_size, 1, FitError)
-    check_starts(options.get("n_starts", 1), options.get("seed", 0))
     for name in options:
         hint = MEANT.get(name) or suggest(name, list(_OWN))
         if hint and name not in (*METHOD_OPTIONS, *FIT_OPTIONS):
@@ -193,7 +191,7 @@ def _described(
             noise["mask"] = mask_array
     parts |= seed_parts(seed_values, data)
     adapt = None if seed_values is not None else seed_adapt
-    job = MapJob(model, columns, noise, adapt, options, MapStore(Path(), ()), data.shape[:-1])
+    job = MapJob(model, columns, noise, adapt, options, MapStore(Path(), ()))
     return job, MapData(parts)
 
 
@@ -238,7 +236,7 @@ def _rehearse(job: MapJob, map_data: MapData) -> None:
     }
     noise = {"weight": 1.0} if "sigma" in map_data.parts else job.noise
     measurement = Measurement(np.abs(np.nan_to_num(start))[None], columns=job.columns, **noise)
-    few: MapOptions = {**job.options, "max_nfev": 1, "n_starts": 1}
+    few: MapOptions = {**job.options, "max_nfev": 1}
     values = [{name: start_values.get(name, 0.0) for name in seeds}]
     fit_slices(model, measurement, seeds=values, progress=False, **few)
 

@@ -271,7 +271,7 @@ def test_fits_with_free_spectra() -> None:
         again: Any = fits.result(k).amplitudes
         assert np.array_equal(again["chain_B_A"], (alone.amplitudes or {})["chain_B_A"])
     starts = [{"chain_k1": 5.0, "gaussIRF_SD": 0.25}, {"chain_k2": 0.1}]  # one is fixed
-    fits = fit_many(model, series[0], starts, n_starts=2)
+    fits = fit_many(model, series[0], starts)
     assert fits.success.all()
     assert fits.values["gaussIRF_SD"].tolist() == [0.25, 0.2]
     assert not np.isclose(fits[0].chisqr, fits[1].chisqr, rtol=1e-4)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from support.fit_cases import loaded
 
-from pyspec import FitError, fit_joint, fit_many, fit_model, load_model, load_time_model
-from pyspec.fit import FitResult, fit_slices
+from pyspec import fit_joint, fit_model, load_model, load_time_model
 from pyspec.fit.ending import Start
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.problem import problem_of
@@ -75,26 +72,11 @@ def test_exchanged_lines_are_told() -> None:
     assert Kind.PARTS_EXCHANGED in kinds(result)
 
 
-def test_slices_and_joint_fits_take_them_too() -> None:
-    series = Measurement(np.stack([spectrum(0), spectrum(1)]))
-    slices = fit_slices(model(), series, n_starts=8)
-    np.testing.assert_allclose(slices.values["Gauss_01_x0"], 3.0, atol=0.02)
+def test_joint_fits_take_them_too() -> None:
     parts = [(model(), Measurement(spectrum(seed))) for seed in (0, 1)]
     joint = fit_joint(parts, n_starts=12, names=["one", "two"])
     assert [file.values["Gauss_01_x0"] for file in joint] == pytest.approx([3.0, 3.0], abs=0.02)
     assert len(joint.starts) == 12
-
-
-def starts(result: FitResult | None) -> list[dict[str, float]]:
-    return [dict(one.start) for one in result.starts]
-
-
-def test_each_of_many_fits_begins_at_starts_of_its_own() -> None:
-    measurements = [Measurement(spectrum(k)) for k in range(8)]
-    many = fit_many(model(), measurements, n_starts=3, seed=2)
-    assert dict(many.result(7).values) == dict(many[7].values)
-    alone = fit_model(model(), measurements[7], n_starts=3, seed=9)
-    assert starts(many.result(7)) == starts(alone)
 
 
 DECAYS = """
@@ -167,18 +149,6 @@ def test_which_of_two_is_better() -> None:
     assert first.is_better(failed)
     assert ended(9.9, success=False).is_better(first)
     assert not Ended.of(1, 1, "failed", "no", None).is_better(first)
-
-
-def test_slices_begin_at_starts_of_their_own() -> None:
-    series = Measurement(np.stack([spectrum(k) for k in range(8)]))
-    here = fit_slices(model(), series, n_starts=3, seed=2)
-    one = fit_slices(model(), replace(series, rows=(5, 6)), n_starts=3, seed=7)
-    assert starts(one[0].result) == starts(here[5].result)
-    given = fit_slices(model(), replace(series, rows=(5, 7)), n_starts=3, seed=[7, 2])
-    assert starts(given[0].result) == starts(here[5].result)
-    assert starts(given[1].result) != starts(here[6].result)
-    with pytest.raises(FitError, match="2 seeds for 8 slices; give one a slice"):
-        fit_slices(model(), series, n_starts=3, seed=[7, 8])
 
 
 # Starts of a frequency are spread evenly over its bounds: drawn at random half of them lay around
