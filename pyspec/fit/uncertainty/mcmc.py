@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -224,23 +225,18 @@ def _run(
     emcee = need("emcee", "samples need emcee: pip install 'pyspec-fit[mcmc]'")
     steps = Steps(progress, f"{posterior.problem.label}, samples", "steps")
 
-    def run() -> Any:
-        sampler = emcee.EnsembleSampler(*places.shape, posterior, vectorize=True)
-        state = emcee.State(places, random_state=_random(mc.seed).get_state())
-        for done, _ in enumerate(sampler.sample(state, iterations=mc.steps), 1):
-            steps.update(done, mc.steps)
-            if hold.arrived:
-                if done < mc.burn + mc.thin:
-                    hold.check()
-                break
-        return sampler
-
+    sampler = emcee.EnsembleSampler(*places.shape, posterior, vectorize=True)
+    state = emcee.State(places, random_state=_random(mc.seed).get_state())
+    problem = posterior.problem
+    sums = sums_at_points(problem, lambda: None) if problem.in_memory else nullcontext()
     try:
-        if posterior.problem.in_memory:
-            with sums_at_points(posterior.problem, lambda: None) as posterior.sums:
-                sampler = run()
-        else:
-            sampler = run()
+        with sums as posterior.sums:
+            for done, _ in enumerate(sampler.sample(state, iterations=mc.steps), 1):
+                steps.update(done, mc.steps)
+                if hold.arrived:
+                    if done < mc.burn + mc.thin:
+                        hold.check()
+                    break
     finally:
         steps.close()
     chain = np.asarray(sampler.get_chain(discard=mc.burn, thin=mc.thin))
