@@ -81,7 +81,7 @@ def subject(name: str, model: Model) -> Subject | None:
     return None
 
 
-@pytest.fixture(scope="module", params=[100, pytest.param(280, marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=[50, pytest.param(280, marks=pytest.mark.slow)])
 def subjects(request: pytest.FixtureRequest) -> list[Subject]:
     found = [subject(name, model) for name, model in models(request.param)]
     kept = [entry for entry in found if entry is not None]
@@ -150,8 +150,8 @@ def test_forms(subjects: list[Subject]) -> None:
             assert np.ptp(lines, axis=0).max() <= ROUNDING * np.abs(lines).max()
         if form == "outer product":
             assert rank(entry, index) <= 1, (entry.name, column)
-    assert all(seen[form] > 20 for form in ("static", "outer product", "row-scaled"))
-    assert seen["sum of outer products"] > 20
+    known = ("static", "outer product", "row-scaled", "sum of outer products")
+    assert all(seen[form] > 10 for form in known)
 
 
 def jump(entry: Subject, index: int, low: float, high: float) -> float:

@@ -16,7 +16,7 @@ from support.random_models.check import AGREEMENT, WINDOW
 from pyspec.executor import CompiledExecutor
 
 #: Seeds of models that take the references a tenth of a second each, and of all kinds.
-FEW, MANY = (8, 38), (0, 2000)
+FEW, MANY = (8, 22), (0, 2000)
 
 
 @pytest.fixture(scope="module", params=[FEW, pytest.param(MANY, marks=pytest.mark.slow)])
