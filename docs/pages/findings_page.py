@@ -68,7 +68,7 @@ WHEN = {
         "more starts or closer bounds, until several agree: `result.starts` lists them",
     ),
     Kind.KERNEL_UNDERSAMPLED: (
-        "a convolution is narrower than two time steps",
+        "a convolution, but for those by formula, is narrower than two time steps",
         "use gaussIRF, or finer times",
     ),
     Kind.DEAD_POINTS: (

@@ -14,7 +14,7 @@ from pyspec.formula.definitions.function import (
     write,
 )
 from pyspec.formula.definitions.inputs import AXES
-from pyspec.formula.definitions.kernel import PARTS, SIDES, fault_of, width_of
+from pyspec.formula.definitions.kernel import PARTS, SIDES, fault_of
 from pyspec.formula.definitions.measured import (
     MEASURED_IRF,
     Measured,
@@ -66,6 +66,5 @@ __all__ = [
     "run_rpn",
     "scheme_of",
     "sums_over_energies",
-    "width_of",
     "write",
 ]

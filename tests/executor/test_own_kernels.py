@@ -11,9 +11,8 @@ from scipy import integrate
 from support.agreement import BACKENDS, agreed, check_slopes
 
 from pyspec._library import OPS
-from pyspec.errors import ModelError, ModelWarning
+from pyspec.errors import ModelError
 from pyspec.executor import make_executor, make_plan
-from pyspec.fit import fit_model
 from pyspec.formula import Definition, define
 from pyspec.ir import build_graph, parse_graph, print_graph
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_time_model
@@ -298,11 +297,3 @@ def test_what_cannot_convolve_is_refused(kind: str) -> None:
 def test_a_kernel_belongs_above_laws() -> None:
     with pytest.raises(ModelError, match="Two is a kernel; it belongs in a dynamics model"):
         load_model(TWO + "m: {Two: {a: [1, True], b: [1, True]}}\n", "m")
-
-
-def test_a_kernel_narrower_than_the_samples_is_mentioned() -> None:
-    model = spectra()
-    model.set_values({"Gauss_01_A_Sech_w": 0.1})
-    data = make_executor(model, None).run(None)
-    with pytest.warns(ModelWarning, match="the width of Gauss_01_A_Sech .* under two time steps"):
-        fit_model(model, Measurement(data))

@@ -15,7 +15,6 @@ from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.findings.noise import counts, roots
 from pyspec.fit.part import FitPart
 from pyspec.fit.results.components import spectrum_components
-from pyspec.formula import Definition, width_of
 from pyspec.model import Component, Measurement
 from pyspec.model.data.energy_scale import losses_last
 from pyspec.model.data.source import source_of
@@ -193,44 +192,21 @@ def cautions(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:
     for name in ("",) if outline.is_time_model else outline.sampled:
         par = parameters.get(name)
         above = model if outline.is_time_model else None if par is None else par.dynamics
-        if above is not None:
-            largest = float((time[1:] - time[:-1]).max())
-            findings += _kernels(above.components, values, time, largest)
+        laws = [] if above is None else above.components
+        for index, kernel in enumerate(laws):
+            if kernel.op.kind != "KERNEL" or kernel.op.own is not None:
+                continue
+            place = kernel.parameters[0].name
+            width, step = values[place], _step(laws[index + 1 :], values, time)
+            if width < MIN_STEPS * step:
+                numbers = {"width": width, "step": step}
+                findings.append(Finding(Kind.KERNEL_UNDERSAMPLED, (place,), numbers))
     return findings
 
 
-def _kernels(
-    components: Sequence[Component], values: Mapping[str, float], time: Array, largest: float
-) -> list[Finding]:
-    findings = []
-    for index, kernel in enumerate(components):
-        op = kernel.op
-        if op.kind != "KERNEL":
-            continue
-        name, width, by_formula = _width(kernel, op.own, values)
-        if not width < MIN_STEPS * largest:
-            continue
-        step = _step(components[index + 1 :], values, time, time[1:] - time[:-1])
-        if width < MIN_STEPS * step:
-            numbers = {"width": width, "step": step, "by_formula": by_formula}
-            findings.append(Finding(Kind.KERNEL_UNDERSAMPLED, (name,), numbers))
-    return findings
-
-
-def _width(kernel: Component, own: object, values: Mapping[str, float]) -> tuple[str, float, bool]:
-    """The name of the width of a kernel, the width, and whether the kernel is one by formula: of it
-    the integral over the value in the middle."""
-    if isinstance(own, Definition):
-        width = width_of(own, [values[par.name] for par in kernel.parameters])
-        return kernel.name, width, True
-    name = kernel.parameters[0].name
-    return name, values[name], False
-
-
-def _step(
-    laws: Sequence[Component], values: Mapping[str, float], time: Array, steps: Array
-) -> float:
+def _step(laws: Sequence[Component], values: Mapping[str, float], time: Array) -> float:
     """The step where the laws set in; the smallest one where that is not known."""
+    steps = time[1:] - time[:-1]
     onsets = [
         values[par.name]
         for law in laws

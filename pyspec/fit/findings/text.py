@@ -249,8 +249,8 @@ TEMPLATES: dict[Kind, Template] = {
     ),
     Kind.KERNEL_UNDERSAMPLED: lambda n, p: (
         "use gaussIRF, which is exact between samples, or finer times: "
-        f"{'the width of ' if n['by_formula'] else ''}{p[0]} = {n['width']:.4g} is under two time "
-        f"steps ({n['step']:.4g} each), and times near it may be biased"
+        f"{p[0]} = {n['width']:.4g} is under two time steps ({n['step']:.4g} each), and times near "
+        "it may be biased"
     ),
     Kind.AT_BOUND: _at_bound,
     Kind.NOISE_OVERSTATED: _overstated,

@@ -250,11 +250,6 @@ def _declared(own: Formulas, side: int, params: Sequence[float], total: float) -
     return ""
 
 
-def width_of(own: Formulas, params: Sequence[float]) -> float:
-    """About how wide the kernel is: its integral over its value in the middle, NaN for none."""
-    return _size(own, params, sum(_integrals(own, params)))
-
-
 def _size(own: Formulas, params: Sequence[float], total: float) -> float:
     with np.errstate(all="ignore"):
         middle = np.abs(np.broadcast_to(own(np.zeros(1), *params), 1))[0]
