@@ -42,6 +42,8 @@ def test_a_script_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert answers
     for draw in pictures.values():
         assert draw().axes
+    if "measured" in space:
+        space["measured"].close()  # type: ignore[attr-defined]
     for answer in answers.values():
         if hasattr(answer, "columns") and "stderr" in answer:
             assert np.isfinite(answer["value"]).all()
