@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,14 @@ def no_function_stays() -> Iterator[None]:
         del FORMULAS[name]
     for name in CALLABLES.keys() - before:
         forget_function(name)
+
+
+@pytest.fixture
+def quick_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures are drawn without their layout, which takes most of the time."""
+    with suppress(ImportError):
+        engine = "matplotlib.layout_engine.ConstrainedLayoutEngine"
+        monkeypatch.setattr(f"{engine}.execute", lambda *_: None)
 
 
 @pytest.fixture

@@ -10,6 +10,11 @@ from pyspec.cli import main
 from pyspec.cli.commands.output import Output
 
 
+@pytest.fixture(autouse=True)
+def _quick(quick_figures: None) -> None:
+    """No command is asked how its pictures are laid out."""
+
+
 @pytest.fixture
 def folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     assert main(["new", str(tmp_path / "n")]) == 0

@@ -138,6 +138,7 @@ LONG = (
 )  # fmt: skip
 
 
+@pytest.mark.usefixtures("quick_figures")
 @pytest.mark.parametrize(
     "page",
     [pytest.param(page, marks=[pytest.mark.slow] if page.stem in LONG else []) for page in RUN],

@@ -236,6 +236,7 @@ def test_a_seed_of_any_length_is_saved(tmp_path: Path) -> None:
             assert int(file.attrs["seed"]) == seed
 
 
+@pytest.mark.usefixtures("quick_figures")
 def test_comparison_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     simulator = Simulator(model(), seed=5)

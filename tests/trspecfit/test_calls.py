@@ -15,6 +15,8 @@ matplotlib = pytest.importorskip("matplotlib")
 pytest.importorskip("h5py")
 later("pandas")
 
+pytestmark = pytest.mark.usefixtures("quick_figures")
+
 ENERGY_MODELS = """
 base:
     Offset:

@@ -14,6 +14,8 @@ from pyspec import DataError, Model, ModelError, load_dynamics, load_model, load
 matplotlib = pytest.importorskip("matplotlib")
 import pyspec.trspecfit  # noqa: E402, F401  (it gives a Model these names)
 
+pytestmark = pytest.mark.usefixtures("quick_figures")
+
 TEXT = """
 line:
   Offset: {y0: [1.0, True, 0, 10]}

@@ -18,6 +18,8 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("h5py")
 later("emcee")
 
+pytestmark = pytest.mark.usefixtures("quick_figures")
+
 PEER = os.environ.get("PYSPEC_TRSPECFIT", sys.executable)
 
 

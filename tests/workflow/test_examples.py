@@ -116,6 +116,7 @@ TEN_LINES = {
 }
 
 
+@pytest.mark.usefixtures("quick_figures")
 def test_the_ten_lines_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Their file was nowhere: who pasted them had an error."""
     pytest.importorskip("matplotlib")

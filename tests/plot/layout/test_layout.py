@@ -17,12 +17,9 @@ from pyspec import Measurement, fit_model, fit_slices, load_model
 from pyspec.plot import (
     plot_amplitudes,
     plot_chain,
-    plot_components,
     plot_data,
     plot_evolution,
     plot_fit,
-    plot_residuals,
-    plot_spectra,
     plot_svd,
     plot_traces,
     plot_waterfall,
@@ -71,21 +68,15 @@ PICTURES: dict[str, Callable[..., Any]] = {
     "spectrum": lambda **size: plot_fit(fitted("peak", False), **size),
     "long label": lambda **size: plot_fit(fitted("peak", False), z_label=LONG, **size),
     "series": lambda **size: plot_fit(fitted("peak"), **size),
-    "bar below": lambda **size: plot_fit(fitted("peak"), z_colorbar="hor", **size),
-    "slices": lambda **size: plot_fit(fitted("slices"), **size),
-    "components": lambda **size: plot_components(fitted("peak", False), **size),
     "map": lambda **size: plot_data(fitted("peak").data, ENERGY, TIME, **size),
     "logarithmic": lambda **size: plot_data(
         fitted("peak").data, ENERGY, TIME, y_type="log", **size
     ),
     "waterfall": lambda **size: plot_waterfall(fitted("peak").data, ENERGY, TIME, **size),
     "traces": lambda **size: plot_traces(fitted("peak"), **size),
-    "spectra": lambda **size: plot_spectra(fitted("peak"), **size),
     "free heights": lambda **size: plot_amplitudes(fitted("heights"), **size),
     "singular vectors": lambda **size: plot_svd(fitted("heights"), **size),
-    "residuals": lambda **size: plot_residuals([fitted("peak")] * 2, **size),
     "evolution": evolution,
-    "corner of 2": lambda **size: plot_chain(chain_of(NAMED[:2]), **size),
     "corner of 4": lambda **size: plot_chain(chain_of(NAMED), **size),
 }
 
@@ -107,25 +98,9 @@ def overlap(one: Any, other: Any) -> float:
 
 
 #: One panel, or two of one width: these fit into a column of a paper, where they have least room.
-NARROW = (
-    "spectrum", "long label", "components", "map", "logarithmic", "waterfall", "free heights",
-    "residuals",
-)  # fmt: skip
-#: At their usual size they have more of it, or others have the same panels.
-ALIKE = (*NARROW, "slices", "corner of 2", "bar below", "spectra")
-CASES = [
-    pytest.param(
-        name,
-        size,
-        id=f"{name}, a column" if size else name,
-        marks=[pytest.mark.slow] if name in alike else [],
-    )
-    for names, size, alike in (
-        (NARROW, (3.4, 3.0), ("components", "residuals")),
-        (PICTURES, None, ALIKE),
-    )
-    for name in names
-]
+NARROW = ("spectrum", "long label", "map", "logarithmic", "waterfall", "free heights")
+WIDE = ("series", "traces", "singular vectors", "evolution", "corner of 4")
+CASES = [*((name, (3.4, 3.0)) for name in NARROW), *((name, None) for name in WIDE)]
 
 
 @pytest.mark.parametrize(("name", "size"), CASES)

@@ -15,6 +15,8 @@ from pyspec import CallError, DataError, File, FitError, FitResults, Project
 from pyspec.model import load_model
 from pyspec.workflow.results.identity import handle_of
 
+pytestmark = pytest.mark.usefixtures("quick_figures")
+
 pandas = later("pandas")
 pytest.importorskip("matplotlib")
 pytest.importorskip("h5py")
