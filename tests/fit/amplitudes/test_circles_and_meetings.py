@@ -57,7 +57,7 @@ def fit(name: str, seed: int) -> FitResult:
 @pytest.mark.parametrize("name", TRUTH)
 def test_rates_and_spectra_are_found_within_their_errors(name: str) -> None:
     pulls, spectra = [], []
-    for seed in range(5):
+    for seed in range(4):
         result = fit(name, seed)
         assert result.success
         for rate, truth in TRUTH[name].items():

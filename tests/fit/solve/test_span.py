@@ -186,6 +186,7 @@ def test_there_is_no_span_for_other_sums() -> None:
             assert span is None
 
 
+@pytest.mark.slow  # that the sums are the same, random/test_separable.py says
 def test_the_optimum_is_that_of_the_general_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums over energies and times apart lead where those over all points do."""
     given = replace(weighted("of rows", (201, 101)), rows=(3, 97), columns=(5, 120))
