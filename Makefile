@@ -67,7 +67,7 @@ check-clang: .venv/dev.stamp .venv/test.stamp
 	else \
 	    $(BIN)/cmake -S . -B build/clang $(CMAKE_FLAGS) -DCMAKE_C_COMPILER=$(CLANG) \
 	    && $(BIN)/cmake --build build/clang --parallel $(JOBS) && $(CTEST) --test-dir build/clang \
-	    && tests/packaging/with_library build/clang/libpyspec.so -n $(JOBS) --dist loadfile -q \
+	    && tests/packaging/with_library build/clang/libpyspec.so -n $(JOBS) --dist worksteal -q \
 	        -k "$(BITS)" tests/functions tests/formula tests/executor tests/fit; \
 	fi
 

@@ -15,8 +15,8 @@ from support.random_models.check import AGREEMENT, WINDOW
 
 from pyspec.executor import CompiledExecutor
 
-#: Seeds of models that take the references a tenth of a second each, and of all kinds.
-FEW, MANY = (8, 22), (0, 2000)
+#: Seeds of models that take the references the better part of a second each, and of all kinds.
+FEW, MANY = (8, 16), (0, 2000)
 
 
 @pytest.fixture(scope="module", params=[FEW, pytest.param(MANY, marks=pytest.mark.slow)])
