@@ -148,10 +148,11 @@ mutants: .venv/test.stamp
 soak: .venv/test.stamp
 	$(BIN)/python -m tests.campaign.soak
 
-# SLOW=4 runs every fourth of them, as .ci/run does: all take an hour.
+# SLOW=4 runs every fourth of them, as .ci/run does: all take an hour. Whole files, since what a file
+# shares takes minutes; in their order: else the longest, which hold one test each, would come last.
 SLOW ?= 1
 check-slow: .venv/test.stamp .venv/docs.stamp
-	$(PYTEST) -m slow --every $(SLOW)
+	$(PYTEST) --dist loadfile --no-loadscope-reorder -m slow --every $(SLOW)
 
 # Branch coverage: of the package by `make test`, of csrc/ by the unit tests in C. Kernels for AVX-512
 # are left out where the processor lacks it, and the table of statuses, which only tests branch on.
