@@ -166,7 +166,7 @@ class Objective:
         can = problem.executor.capabilities
         columns, exact = list(range(len(problem.names))), None
         if can.jacobian:
-            columns = sorted({*can.unknown_columns, *problem.switched_off})
+            columns = list(can.unknown_columns)
             exact = problem.executor.jacobian(theta, problem.fixed, known_only=True)
             if not columns:
                 return exact
@@ -191,9 +191,7 @@ class Objective:
     def _stays(self, column: int) -> bool:
         """Whether a column is the same at every step. Counting statistics scale columns by what
         depends on the model, and none is."""
-        if "constant" in self.problem.without or self.problem.is_poisson:
-            return False
-        return self.problem.column_kinds[column] == "constant"
+        return not self.problem.is_poisson and self.problem.column_kinds[column] == "constant"
 
     def refuse(self, theta: Array) -> NoReturn:
         """Raises :class:`FitError`: the residual is not finite at `theta`, or a derivative of it is

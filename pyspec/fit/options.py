@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict
 
 import numpy as np
@@ -72,7 +72,6 @@ class FitOptions(MethodOptions, total=False):
     scale_covar: bool | None
     seeds: Mapping[str, float] | None
     max_seconds: float | None
-    jacobian_without: Collection[str]
     n_starts: int
     seed: int
 

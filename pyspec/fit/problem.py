@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,7 +18,6 @@ from pyspec.executor.protocol import PartsInMemory
 from pyspec.fit.amplitudes.part import FreePart, part_of
 from pyspec.fit.files import Files
 from pyspec.fit.part import FitPart, chisqr_of
-from pyspec.fit.solve.methods import checked_classes
 from pyspec.model import Measurement, Model
 from pyspec.plan import CompiledModel
 from pyspec.plan.start import Limits, StartParameters
@@ -62,7 +60,6 @@ class FitProblem(Files):
     Attributes
     ----------
     backend : which executors answer
-    without : classes of Jacobian columns that are finite differences at every step, for comparison
     others : all starts that a fit of free amplitudes tries beside its optimum; None where these are
         not known
     settled : where files share amplitudes theta of all at the end of the fit
@@ -74,14 +71,12 @@ class FitProblem(Files):
         self,
         files: Sequence[FitPart],
         shared: Problem | None = None,
-        without: Collection[str] = (),
         settled: Array | None = None,
         others: list[Array] | None = None,
     ) -> None:
         super().__init__(files, shared)
         self.settled, self.others = settled, others
         self.backend = self.files[0].backend
-        self.without = checked_classes(without) if without else frozenset()
 
     @classmethod
     def of(cls, files: Sequence[tuple[Model, Measurement]], backend: str) -> FitProblem:
@@ -136,7 +131,7 @@ class FitProblem(Files):
 
     def beside(self, others: list[Array]) -> FitProblem:
         """The same, of which it is known what starts to try beside its optimum."""
-        return FitProblem(self.files, self.shared, self.without, self.settled, others)
+        return FitProblem(self.files, self.shared, self.settled, others)
 
     def of_squares(self) -> FitProblem:
         """The same with residuals that are not those of counts."""
@@ -181,7 +176,7 @@ class FitProblem(Files):
         if shared is not None:
             shared = replace(shared, parts=tuple(file.part for file in files))
         theta = np.array(theta)
-        problem = FitProblem(files, shared, self.without, None if stack is None else theta)
+        problem = FitProblem(files, shared, None if stack is None else theta)
         if stack is not None:
             stack.theta = theta
             problem._executor = whole if is_same else None
@@ -198,9 +193,7 @@ class FitProblem(Files):
     @property
     def in_c(self) -> bool:
         """Whether all derivatives come from one C call."""
-        if self.files[0].laid is not None:
-            return True
-        return self.executor.capabilities.in_c and not (self.without and self.switched_off)
+        return self.files[0].laid is not None or self.executor.capabilities.in_c
 
     @property
     def in_memory(self) -> bool:
@@ -256,13 +249,6 @@ class FitProblem(Files):
 
     # at values of the parameters
 
-    @cached_property
-    def switched_off(self) -> list[int]:
-        """Columns that are to be finite differences, though they are known."""
-        if not self.without:
-            return []
-        return [k for k, kind in enumerate(self.column_kinds) if kind in self.without]
-
     def theta_of(self, values: Mapping[str, float]) -> Array:
         """The values of the free parameters, in the order of theta."""
         return np.fromiter(map(values.__getitem__, self.names), np.float64, len(self.names))
@@ -316,21 +302,17 @@ def problem_of(
     measurement: Measurement,
     backend: str,
     fixed: Mapping[str, float] | None = None,
-    without: Collection[str] = (),
     checksum: int | None = None,
 ) -> FitProblem:
     """The problem of one model, with or without free amplitudes. `fixed` holds values of fixed
     parameters that differ from those of the model; `checksum` is that of the data where they were
     fitted before."""
     part = Part(compiled, measurement, fixed)
-    return FitProblem([part_of(part, backend, checksum, lays_out=not without)], without=without)
+    return FitProblem([part_of(part, backend, checksum, lays_out=True)])
 
 
 def make_problem(
-    compiled: CompiledModel,
-    measurement: Measurement,
-    backend: str | None,
-    without: Collection[str] = (),
+    compiled: CompiledModel, measurement: Measurement, backend: str | None
 ) -> FitProblem:
     """The problem on the backend asked for; without one, on the first that can run it."""
     model = compiled.model
@@ -344,11 +326,11 @@ def make_problem(
             f"{model.name}: a fit needs data, the measurement has none; give Measurement(data=...)"
         )
     if backend is not None:
-        return problem_of(compiled, measurement, backend_name(backend), without=without)
+        return problem_of(compiled, measurement, backend_name(backend))
     reasons: list[str] = []
     for name in FALLBACK:
         try:
-            problem = problem_of(compiled, measurement, name, without=without)
+            problem = problem_of(compiled, measurement, name)
         except (PlanError, BackendError) as error:
             reasons.append(f"{name}: {error}")
             continue

@@ -3,7 +3,7 @@ axis, such as data of one channel or the trace of a parameter."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,7 +54,6 @@ def fit_model(
     scale_covar: bool | None = None,
     seeds: Mapping[str, float] | None = None,
     max_seconds: float | None = None,
-    jacobian_without: Collection[str] = (),
     n_starts: int = 1,
     seed: int = 0,
     client: object = None,
@@ -84,9 +83,6 @@ def fit_model(
         with counting statistics
     seeds : values by name in place of those of the model: starts of free parameters, and the values
         that fixed ones have in this fit
-    jacobian_without : classes of Jacobian columns to switch off, for comparison: "constant",
-        "structured" or both; columns of these classes are finite differences at every step
-        (see ``pyspec explain --jacobian``)
     n_starts : number of starts, the given one and random ones; the best fit is returned.
         `result.starts` lists them, and `result.findings` say where they disagree. Limits are those
         of each fit
@@ -142,7 +138,7 @@ def fit_model(
     compiled = model if isinstance(model, CompiledModel) else compile_model(own)
     if seeds:
         compiled = with_fixed(compiled, seeds)
-    problem = make_problem(compiled, measurement, backend, jacobian_without)
+    problem = make_problem(compiled, measurement, backend)
 
     def whole() -> FitResult:
         """The fit, or the best of several."""

@@ -58,7 +58,6 @@ def test_what_sibling_fits_take(model: pyspec.Model) -> None:
     slips: tuple[tuple[Any, str], ...] = (
         (lambda: pyspec.fit_joint([(model, one)], seeds=values), r"no 'seeds'; .*model\.set"),
         (lambda: pyspec.fit_slices(model, series, chunks=2), "no 'chunks'; fit_model has it"),
-        (lambda: pyspec.fit_many(model, [one], jacobian_without=()), "no 'jacobian_without'"),
         (lambda: pyspec.fit_many(model, [one], seeds=values), "fit_many: seeds are a list"),
         (lambda: pyspec.fit_slices(model, series, seeds=values), "fit_slices: seeds are a list"),
     )

@@ -46,7 +46,7 @@ class Starts(Batch[Ended]):
 
     def template(self) -> tuple[CompiledModel, Measurement, str] | None:
         problem = self.problem
-        if problem.only is None or problem.without or self.progress not in (None, False):
+        if problem.only is None or self.progress not in (None, False):
             return None
         return problem.compiled, problem.measurement, problem.backend
 

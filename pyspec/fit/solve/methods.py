@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -41,22 +41,6 @@ COMPARE = RANDOM | {"brute", "ampgo", "shgo", "nelder", "powell"}
 
 #: Methods of SciPy that want a gradient, which lmfit does not hand over from a residual.
 WANT_GRADIENT = ("newton", "dogleg", "trust-ncg", "trust-exact", "trust-krylov")
-
-#: Classes of Jacobian columns that may be switched off.
-CLASSES = ("constant", "structured")
-
-
-def checked_classes(without: Collection[str]) -> frozenset[str]:
-    """The classes as a set. Raises :class:`FitError` for names that are none."""
-    if not without:
-        return frozenset()
-    classes = {without} if isinstance(without, str) else set(without)
-    for name in sorted(classes - set(CLASSES)):
-        raise FitError(
-            f"jacobian_without={name!r} is no class of columns that can be switched off"
-            f"{suggest(name, list(CLASSES))}; there are {', '.join(CLASSES)}"
-        )
-    return frozenset(classes)
 
 
 def known_methods() -> tuple[str, ...]:
