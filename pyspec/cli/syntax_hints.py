@@ -58,6 +58,7 @@ OF_FILES = [
         (r"(?<![\w.])result\.", "load_fit(path)."),
         (r"\b(n_starts|linear)=(\"?)(\w+)\2(?!['\w])", r"options: {\1: \3}"),
         (r"\bmethod=(['\"])(\w+)\1", r"method: \2"),
+        (r"\bmethod=\('(\w+)', '(\w+)'\)", r"method: [\1, \2]"),
         (r"\bfit_2d\b", "type: 2d"),
         (r"\bnoise_type=(['\"])(\w+)\1", r"'type: \2'"),
     )

@@ -47,12 +47,9 @@ def settings_again(
     among them with ``start="initial"``."""
     settings = dict(result.settings if isinstance(result, FitResult) else settings_of(result))
     methods = settings.pop("methods")
-    arguments: dict[str, Any] = {"backend": result.backend, **settings}
+    arguments = {"backend": result.backend, "method": tuple(methods), **settings}
     if start == "best" and arguments.pop("n_starts", None):
         arguments.pop("seed", None)
-    if not {"method", "stages", "fit_alg_1"} & set(options):
-        arguments["stages"] = len(methods)
-        arguments |= {f"fit_alg_{k}": method for k, method in enumerate(methods, 1)}
     return {**arguments, **options}
 
 

@@ -37,13 +37,10 @@ if TYPE_CHECKING:
 def fit_joint(
     parts: Sequence[tuple[Model | GraphIR, Measurement]],
     backend: str | None = "compiled",
-    method: str | None = None,
+    method: str | Sequence[str] | None = None,
     progress: bool | Callback | None = None,
     max_nfev: int | None = None,
     *,
-    stages: int = 1,
-    fit_alg_1: str | None = None,
-    fit_alg_2: str | None = None,
     scale_covar: bool | None = None,
     names: Sequence[str] | None = None,
     max_seconds: float | None = None,
@@ -66,14 +63,13 @@ def fit_joint(
         (model_of(model) if isinstance(model, GraphIR) else model, data) for model, data in parts
     ]
     label = ", ".join(dict.fromkeys(model.name for model, _ in pairs))
-    in_turn = method, stages, fit_alg_1, fit_alg_2
     limits = max_nfev, max_seconds, scale_covar
     noise = [
         measurement for _, measurement in pairs if measurement.weight is not None
     ]  # of some only: refused below
     n_starts, seed = check_starts(n_starts, seed)
     how = checked_how(
-        label, in_turn, options, *limits, noise or [measurement for _, measurement in pairs], seed
+        label, method, options, *limits, noise or [measurement for _, measurement in pairs], seed
     )
     chosen = "compiled" if backend is None else backend_name(backend)
     names = () if names is None else names

@@ -64,11 +64,9 @@ class FitOptions(MethodOptions, total=False):
     """The arguments of :func:`pyspec.fit_model` beside model and measurement."""
 
     backend: str | None
-    method: str | None
+    method: str | Sequence[str] | None
     progress: bool | Callable[..., object] | None
     max_nfev: int | None
-    fit_alg_1: str | None
-    fit_alg_2: str | None
     scale_covar: bool | None
     seeds: Mapping[str, float] | None
     max_seconds: float | None
@@ -83,20 +81,12 @@ class SharedOptions(FitOptions, total=False):
     chunks: int | None
 
 
-class StagedOptions(FitOptions, total=False):
-    """Those, and `stages`."""
-
-    stages: int
-
-
 #: Both, by name.
 METHOD_OPTIONS = tuple(MethodOptions.__annotations__)
-FIT_OPTIONS = tuple(
-    name
-    for name in {**StagedOptions.__annotations__, **SharedOptions.__annotations__}
-    if name not in METHOD_OPTIONS
-)
+FIT_OPTIONS = tuple(name for name in SharedOptions.__annotations__ if name not in METHOD_OPTIONS)
 
+
+_IN_TURN = "; give both methods in turn: method=('nelder', 'native')"
 
 #: What other programs call an argument of fits, or where else it belongs.
 MEANT = {
@@ -113,6 +103,9 @@ MEANT = {
     "n_workers": "; C uses the threads that PYSPEC_NUM_THREADS allows, and processes are those of "
     "client=dask.distributed.Client()",
     "verbose": "; did you mean 'progress'?",
+    "stages": _IN_TURN,
+    "fit_alg_1": "; did you mean 'method'?",
+    "fit_alg_2": _IN_TURN,
 }
 
 

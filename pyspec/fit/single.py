@@ -18,7 +18,7 @@ from pyspec.fit.batch.pools import ClusterPool, refuse_shared
 from pyspec.fit.findings.finding import warn
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.on_cluster import on_workers, shared
-from pyspec.fit.options import MethodOptions, StagedOptions, need_pair
+from pyspec.fit.options import FitOptions, MethodOptions, need_pair
 from pyspec.fit.problem import make_problem
 from pyspec.fit.progress import Callback, Silent, make_progress
 from pyspec.fit.results.result import FitResult
@@ -44,13 +44,10 @@ def fit_model(
     model: Model | CompiledModel | GraphIR,
     measurement: Measurement,
     backend: str | None = "compiled",
-    method: str | None = None,
+    method: str | Sequence[str] | None = None,
     progress: bool | Callback | None = None,
     max_nfev: int | None = None,
     *,
-    stages: int = 1,
-    fit_alg_1: str | None = None,
-    fit_alg_2: str | None = None,
     scale_covar: bool | None = None,
     seeds: Mapping[str, float] | None = None,
     max_seconds: float | None = None,
@@ -71,14 +68,12 @@ def fit_model(
     backend : "compiled", "interpreted", "tree" or "compare"; None tries the first three in that
         order and warns why it fell back
     method : "native" (the default: Levenberg-Marquardt in C, with exact derivatives and bounds
-        as an active set) or any method of lmfit, such as "leastsq"; `fit_alg_1` is another name
-        for it
+        as an active set) or any method of lmfit, such as "leastsq"; or several, each of which
+        begins where the one before has ended: ``method=("nelder", "native")``
     progress : True for a bar or line on stderr, or a function (nfev, chisqr, best). An object with
         a method ``rows(done, total)`` is also told of each chunk, for data that come in chunks
     max_nfev, max_seconds : stop after so many residual evaluations, or so long, keeping the best
         point
-    stages : 1, or 2 for `fit_alg_1` ("nelder", with method "native" too) followed by `fit_alg_2`
-        ("native")
     scale_covar : whether standard errors are scaled by sqrt(redchi); by default they are, except
         with counting statistics
     seeds : values by name in place of those of the model: starts of free parameters, and the values
@@ -116,9 +111,8 @@ def fit_model(
         need_pair("fit_model", own, measurement)
     if type(n_starts) is not int or n_starts != 1:
         n_starts, seed = check_starts(n_starts, seed)
-    in_turn = method, stages, fit_alg_1, fit_alg_2
     limits = max_nfev, max_seconds, scale_covar
-    how = checked_how(own.name, in_turn, options, *limits, (measurement,), seed)
+    how = checked_how(own.name, method, options, *limits, (measurement,), seed)
     if seeds:
         check_seeds(own, seeds)
     given_data = measurement
@@ -181,7 +175,7 @@ def fit_trace(
     inputs: Mapping[str, npt.ArrayLike] | None = None,
     time_limits: Sequence[float | None] | None = None,
     measurement: Measurement | None = None,
-    **options: Unpack[StagedOptions],
+    **options: Unpack[FitOptions],
 ) -> FitResult:
     """Fits a model of time laws to values against time.
 
@@ -225,7 +219,7 @@ def fit_trace(
     if time_limits is not None:
         window = index_range(chosen.time, time_limits, "time")
         measurement = replace(measurement, columns=window)
-    all_options: StagedOptions = {"scale_covar": None if sigma is None else False, **options}
+    all_options: FitOptions = {"scale_covar": None if sigma is None else False, **options}
     with Hold() as hold:
         result = hold.mark(fit_model(chosen, measurement, **all_options))
         result.fit_type, result.target = "trace", target

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.calls import answered
 from pyspec.errors import BackendError, DataError, suggest
 from pyspec.executor import backend_name
-from pyspec.fit import SliceResults
+from pyspec.fit import FitResult, JointResult, SliceResults
 from pyspec.fit.slices.results import SliceFit
 from pyspec.model import Model
 from pyspec.model.data.checksum import Data
 from pyspec.plot.protocols import Fit
+from pyspec.trspecfit.fits import fitted
 from pyspec.workflow import File as _File
 from pyspec.workflow import Project as _Project
 from pyspec.workflow.workspace import Workspace
@@ -68,6 +71,11 @@ class Project(_Project):
         #: Where sigma comes from, and that it is one number: kept as they are given.
         self.sigma_source: str = self.settings.get("sigma_source") or "user_supplied"
         self.sigma_type: str = self.settings.get("sigma_type") or "constant"
+
+    @answered
+    def fit_2d(self, *, model_name: str, **options: Any) -> JointResult:
+        """As :meth:`pyspec.Project.fit_2d`, with options of :func:`fitted`, too."""
+        return fitted(super().fit_2d, model_name, options)
 
     @property
     def spec_fun_str(self) -> str:
@@ -180,6 +188,29 @@ class File(_File):
         return () if rows is None or time is None else _ends(time, rows)
 
     # models and fits
+
+    @answered
+    def fit_baseline(self, /, model_name: str, stages: int = 1, **options: Any) -> FitResult:
+        """As :meth:`pyspec.File.fit_baseline`, with options of :func:`fitted`, too."""
+        return fitted(super().fit_baseline, model_name, {"stages": stages, **options})
+
+    @answered
+    def fit_spectrum(self, /, model_name: str, **options: Any) -> FitResult:
+        """As :meth:`pyspec.File.fit_spectrum`, with options of :func:`fitted`, too."""
+        return fitted(super().fit_spectrum, model_name, options)
+
+    @answered
+    def fit_2d(self, /, model_name: str, stages: int = 1, **options: Any) -> FitResult:
+        """As :meth:`pyspec.File.fit_2d`, with options of :func:`fitted`, too."""
+        return fitted(super().fit_2d, model_name, {"stages": stages, **options})
+
+    @answered
+    def fit_slice_by_slice(
+        self, /, model_name: str, stages: int = 1, n_workers: int | None = None, **options: Any
+    ) -> SliceResults:
+        """As :meth:`pyspec.File.fit_slice_by_slice`, with options of :func:`fitted`, too."""
+        options = {"stages": stages, "n_workers": n_workers, **options}
+        return fitted(super().fit_slice_by_slice, model_name, options)
 
     @property
     def model_active(self) -> Model | None:

@@ -233,13 +233,13 @@ class Project(ProjectResults, Suggesting):
     @answered
     @held
     def fit_baselines(
-        self, *, model_name: str, stages: int = 1, **options: Unpack[SharedOptions]
+        self, *, model_name: str, **options: Unpack[SharedOptions]
     ) -> list[FitResult]:
         """:meth:`File.fit_baseline` for every file; Ctrl-C ends them with the fit that runs."""
         results: list[FitResult] = []
         with Hold() as hold:
             for file in self._need_files():
-                results.append(hold.mark(file.fit_baseline(model_name, stages, **options)))
+                results.append(hold.mark(file.fit_baseline(model_name, **options)))
                 if hold.arrived:
                     break
             return results
@@ -250,7 +250,6 @@ class Project(ProjectResults, Suggesting):
         self,
         *,
         model_name: str,
-        stages: int = 1,
         seed_source: str | None = None,
         **options: Unpack[SharedOptions],
     ) -> JointResult:
@@ -275,7 +274,7 @@ class Project(ProjectResults, Suggesting):
             )
         asks, fit_options = settings_of(options) is not None, files[0]._options(options)
         with Hold(until_return=not asks) as hold:
-            joint = fit_joint(parts, stages=stages, names=names, **fit_options).diagnose()
+            joint = fit_joint(parts, names=names, **fit_options).diagnose()
             origins = [origin for _, _, origin in prepared]
             joint.started_from = ", ".join(dict.fromkeys(origins))
             stamp(joint)

@@ -56,7 +56,8 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: fit_model(peak(), Measurement(data=data()), n_starts=2, seed=-1),
         "seed must be a whole number from 0 on, not -1",
     ),
-    "a second method of one stage": (lambda: fitted(fit_alg_2="nelder"), "give stages=2 too"),
+    "no method at all": (lambda: fitted(method=()), r"or several in turn, .*, not \(\)"),
+    "a method that is a number": (lambda: fitted(method=("nelder", 2)), "method must be .*, not 2"),
     "a scale in words": (lambda: fitted(scale_covar="no"), "scale_covar must be True, False, or"),
     "too few walkers": (lambda: MC(nwalkers=0), "nwalkers is a whole number from 1 on, not 0"),
     "a name for two files": (

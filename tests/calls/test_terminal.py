@@ -50,7 +50,7 @@ def test_a_fit_is_not_lost_to_letters(
     (tmp_path / "models.yaml").write_text(MODEL)
     file.load_model("models.yaml", "peak")
     written = terminal(monkeypatch, encoding)
-    result = file.fit_spectrum("peak", stages=1)
+    result = file.fit_spectrum("peak")
     assert result.success
     assert f"chi{'²' if encoding == 'latin-1' else '2'} " in written.getvalue().decode(encoding)
 

@@ -101,9 +101,9 @@ SPECTRUM = (("type: 2d", "spectrum: 3.0"), ("dynamics:", "# dynamics:"), ("  - {
         ((), ["--type", "baseline"], ["baseline"]),
         (SPECTRUM, [], ["spectrum"]),
         ((("type: 2d", "spectrum: [1.0, 5.0]"), ALONE), ["--linear", "eliminate"], ["spectrum"]),
-        ((("type: 2d", "stages: 1\n  options: {linear: eliminate}"), ALONE), [], ["2d"]),
+        ((("type: 2d", "options: {linear: eliminate}"), ALONE), [], ["2d"]),
         (
-            (("type: 2d", "stages: 1\n  options: {tolerance: 1.0e-6}"), ALONE),
+            (("type: 2d", "options: {tolerance: 1.0e-6}"), ALONE),
             ["--backend", "interpreted"],
             ["2d"],
         ),

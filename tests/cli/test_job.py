@@ -52,7 +52,7 @@ def test_the_template_is_a_job(folder: Path) -> None:
     assert job.folder == folder / "results"
     assert job.energy_limits == (1.0, 19.0)
     assert job.baseline == (-10.0, -1.0)
-    assert job.fit.options == {"method": "native"}
+    assert job.fit.options == {"method": ("native",)}
     # "kinetic energy (eV)" used to stand there, and stayed when the data were binding energies.
     assert job.plot.x_label == ""
 
@@ -108,6 +108,11 @@ def test_every_choice_of_the_template_can_be_taken(folder: Path) -> None:
         ("data: {path: d, select: {x: ten}}\nmodels: m\n", r"data.select.x: give a number or"),
         ("data: {path: d, at: {x: 1.5}}\nmodels: m\n", "gives positions, whole numbers"),
         (SHORT + "fit: {method: leastsqq}\n", r"job.yaml:3: fit.method: unknown fit method"),
+        (
+            SHORT + "fit: {method: [nelder, leastsqq]}\n",
+            r"fit.method: unknown fit method 'leastsqq",
+        ),
+        (SHORT + "fit:\n  stages: 2\n", r"job.yaml:4: fit.stages: .*method: \[nelder, native\]"),
         (SHORT + "fit:\n  backend: compild\n", r"job.yaml:4: fit.backend: unknown backend"),
         (SHORT + "limits: {energy: [1, 2, 3]}\n", "limits.energy: give two numbers"),
         (SHORT + "limits: [1, 2]\n", "limits: holds fields"),

@@ -29,8 +29,12 @@ KINDS: dict[str, tuple[tuple[tuple[str, str], ...], Callable[[File], Any]]] = {
         lambda file: file.fit_spectrum("doublet", time_point=0.0),
     ),
     "a range": (
-        (("type: 2d", "spectrum: [1, 5]\n  stages: 2"), ("limits:", SIGMA)),
-        lambda file: file.fit_spectrum("doublet", time_range=(1, 5), stages=2, method="native"),
+        (
+            ("type: 2d", "spectrum: [1, 5]"),
+            ("method: native", "method: [nelder, native]"),
+            ("limits:", SIGMA),
+        ),
+        lambda file: file.fit_spectrum("doublet", time_range=(1, 5), method=("nelder", "native")),
     ),
     "a profile": (
         (
@@ -148,7 +152,7 @@ def test_a_trace_is_simulated_at_the_times_of_its_job(
     ("job", "known"),
     [
         (TRACE, False),
-        (TRACE + "fit: {type: trace, stages: 2}\nnoise: {sigma: 0.05}\n", True),
+        (TRACE + "fit: {type: trace, method: [nelder, native]}\nnoise: {sigma: 0.05}\n", True),
         (TRACE.replace("t.csv", "e.csv, columns: [0, 1], errors: err"), True),
         (TRACE + "limits: {time: [-1, 15], exclude: [[-0.1, 0.1]]}\n", False),
     ],
@@ -166,7 +170,9 @@ def test_a_job_fits_a_trace(trace: Path, job: str, known: bool) -> None:
     if "limits" not in job:
         dataset = read("e.csv", columns=(0, 1), errors="err")
         file = File.from_dataset(dataset, Project(trace, show_output=False), errors=known)
-        again = file.fit_trace("m.yaml", "decay", stages=2 if "stages" in job else 1)
+        again = file.fit_trace(
+            "m.yaml", "decay", method=("nelder", "native") if "nelder" in job else None
+        )
         assert values == again.values
 
 

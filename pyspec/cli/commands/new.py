@@ -62,8 +62,7 @@ baseline: [-10, -1]               # these times are averaged and fitted first, a
 fit:
   type: 2d                        # 2d, spectrum, baseline, slices (one by one) or trace
   # spectrum: 3.0                 # for type spectrum of a series: a time, or [from, to]
-  method: native                  # or leastsq, nelder, powell, differential_evolution, …
-  # stages: 2                     # nelder first, then native
+  method: native                  # or leastsq, nelder, powell, …; in turn: [nelder, native]
   # backend: compiled             # or interpreted, tree, compare
   # max_evaluations: 5000
 

@@ -288,10 +288,10 @@ class Fields:
         except PyspecError as error:
             raise JobError(f"{self.place(key)}: {for_fields(str(error))}") from error
 
-    def checked(self, key: str, check: Callable[[str], T]) -> T | None:
-        """A word that `check` accepts; its error is reported at this field."""
-        word = self.value(key, str)
-        if word is None:
+    def checked(self, key: str, check: Callable[[Any], T], kind: object = str) -> T | None:
+        """A word, or words, that `check` accepts; its error is reported at this field."""
+        value = self.value(key, kind)
+        if value is None:
             return None
         with self.blame(key):
-            return check(word)
+            return check(value)

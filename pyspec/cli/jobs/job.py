@@ -15,10 +15,9 @@ from pyspec.calls import whole
 from pyspec.cli.jobs.fields import Fields, Limits, given_options, open_job
 from pyspec.errors import FitError
 from pyspec.executor import backend_name
-from pyspec.fit import canonical_method
 from pyspec.fit.evaluations import check_limits
-from pyspec.fit.options import StagedOptions, check_options
-from pyspec.fit.solve.methods import checked_linear
+from pyspec.fit.options import MEANT, FitOptions, check_options
+from pyspec.fit.solve.methods import checked_linear, checked_methods
 from pyspec.io.read import one_file, read
 from pyspec.io.readers import WORDS
 from pyspec.model.data.axes import check_axis, check_weights
@@ -288,18 +287,20 @@ def _fit(top: Fields) -> FitSpec:
     kind, node = own.choice("type", JOB_TYPES, None), own.node("spectrum")
     spectrum = own.value("spectrum", tuple[float, float] if isinstance(node, Sequence) else float)
     options = {
-        "method": own.checked("method", canonical_method),
+        "method": own.checked("method", checked_methods, list[str]),
         "backend": own.checked("backend", backend_name),
         "max_nfev": own.whole("max_evaluations", 1),
-        "stages": own.whole("stages", 1),
         "scale_covar": own.value("scale_errors", bool),
     }
     inner = own.fields("options")
     options |= {key: _option(inner, key) for key in inner.nodes}
     workers, progress = own.whole("workers", 1), own.value("progress", bool, True)
-    for key in own.nodes:
-        if key not in own.field_names and key in get_type_hints(StagedOptions):
+    for key in [key for key in own.nodes if key not in own.field_names]:
+        if key in get_type_hints(FitOptions):
             raise own.wrong(key, f"is an option: write 'options: {{{key}: …}}' below 'fit:'")
+        if key in MEANT:
+            with own.blame(key):
+                check_options("fit", {key: None})
     own.done()
     chosen = {key: value for key, value in options.items() if value is not None}
     return FitSpec(kind, spectrum, chosen, workers, progress)
@@ -307,7 +308,7 @@ def _fit(top: Fields) -> FitSpec:
 
 def _option(inner: Fields, key: str) -> object:
     """An argument of fits, of the kind that it takes."""
-    hints = get_type_hints(StagedOptions)
+    hints = get_type_hints(FitOptions)
     if key in _ELSEWHERE:
         raise inner.wrong(key, f"is no option; write {_ELSEWHERE[key]}")
     value = inner.value(key, hints.get(key, object))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,13 +42,10 @@ def fit_many(
     measurements: Measurement | Iterable[Measurement],
     seeds: Iterable[Mapping[str, float]] | None = None,
     backend: str | None = "compiled",
-    method: str | None = None,
+    method: str | Sequence[str] | None = None,
     progress: bool | Callable[[int, int], object] | None = None,
     max_nfev: int | None = None,
     *,
-    stages: int = 1,
-    fit_alg_1: str | None = None,
-    fit_alg_2: str | None = None,
     scale_covar: bool | None = None,
     max_seconds: float | None = None,
     client: object = None,
@@ -89,9 +86,8 @@ def fit_many(
             f"fit_many: {len(listed)} measurements and {len(starts)} seeds; give as many of both, "
             "or one of either for all"
         )
-    in_turn = method, stages, fit_alg_1, fit_alg_2
     limits = max_nfev, max_seconds, scale_covar
-    how = checked_how(model.name, in_turn, options, *limits, listed)
+    how = checked_how(model.name, method, options, *limits, listed)
     chosen = "compiled" if backend is None else backend_name(backend)
     cases, compiled = Cases(Listed(listed), starts), compile_model(model)
     batch = Batch(

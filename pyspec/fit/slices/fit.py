@@ -38,13 +38,10 @@ def fit_slices(
     model: Model,
     series: Measurement,
     backend: str | None = "compiled",
-    method: str | None = None,
+    method: str | Sequence[str] | None = None,
     progress: bool | Callable[[int, int], object] | None = None,
     max_nfev: int | None = None,
     *,
-    stages: int = 1,
-    fit_alg_1: str | None = None,
-    fit_alg_2: str | None = None,
     scale_covar: bool | None = None,
     seeds: Sequence[Mapping[str, float]] | None = None,
     n_workers: int | None = None,
@@ -76,9 +73,8 @@ def fit_slices(
     run".
     """
     need_pair("fit_slices", model, series)
-    in_turn = method, stages, fit_alg_1, fit_alg_2
     limits = max_nfev, max_seconds, scale_covar
-    how = checked_how(model.name, in_turn, options, *limits, (series,))
+    how = checked_how(model.name, method, options, *limits, (series,))
     if series.data is None or series.data.ndim != 2:
         raise FitError(f"{model.name}: slices need data of shape (time, energy)")
     refuse_free(model.name, model.parameters, "slices need")

@@ -51,7 +51,7 @@ def known_methods() -> tuple[str, ...]:
     return tuple(dict.fromkeys([NATIVE, *OWN, *scalar]))
 
 
-def canonical_method(method: str) -> str:
+def canonical_method(method: object) -> str:
     """The lmfit name of a method given by its lmfit or SciPy name, in any case.
 
     Raises :class:`FitError` for an unknown name (lmfit would quietly use another method).
@@ -59,7 +59,10 @@ def canonical_method(method: str) -> str:
     if method == NATIVE:
         return NATIVE
     if not isinstance(method, str):
-        raise FitError(f"method must be a name such as 'native' or 'leastsq', not {method!r}")
+        raise FitError(
+            "method must be a name such as 'native' or 'leastsq', or several in turn, such as "
+            f"('nelder', 'native'), not {method!r}"
+        )
     from lmfit.minimizer import SCALAR_METHODS
 
     wanted = method.lower()
@@ -77,23 +80,11 @@ def canonical_method(method: str) -> str:
     raise FitError(f"unknown fit method {method!r}{hint}; known: {', '.join(known_methods())}")
 
 
-def fit_stages(
-    method: str | None, stages: int, first: str | None, second: str | None
-) -> tuple[str, ...]:
-    """The methods to run one after the other. Raises :class:`FitError` for contradictions."""
-    if stages not in (1, 2):
-        raise FitError(f"stages must be 1, or 2 for fit_alg_1 then fit_alg_2; not {stages!r}")
-    if method is not None and first is not None and method != first:
-        raise FitError(f"method {method!r} and fit_alg_1 {first!r} contradict; give one of them")
-    if stages == 1 and second is not None:
-        raise FitError(f"fit_alg_2={second!r} is the method of a second stage; give stages=2 too")
-    chosen = method or first or NATIVE
-    if stages == 1:
-        return (NATIVE,) if chosen == NATIVE else (canonical_method(chosen),)
-    last = canonical_method(second or NATIVE)
-    if first is None and last == NATIVE == chosen:
-        return "nelder", NATIVE  # the default by its name: native twice would find nothing more
-    return canonical_method(method or first or "nelder"), last
+def checked_methods(method: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The methods to run one after the other. Raises :class:`FitError` for unknown ones."""
+    if isinstance(method, Sequence) and not isinstance(method, str) and len(method):
+        return tuple(map(canonical_method, method))
+    return (NATIVE if method is None else canonical_method(method),)
 
 
 #: What `linear` may be, besides None.
@@ -121,8 +112,8 @@ def check_linear(label: str, methods: Sequence[str], options: Mapping[str, objec
     if methods[-1] != NATIVE:
         raise FitError(
             f"{label}: linear={ELIMINATE!r} is an option of method {NATIVE!r}, and {methods[-1]} "
-            f"searches all parameters; leave it out, or let {NATIVE} follow: stages=2, "
-            f"fit_alg_1={methods[-1]!r}, fit_alg_2={NATIVE!r}"
+            f"searches all parameters; leave it out, or let {NATIVE} follow: "
+            f"method=({methods[-1]!r}, {NATIVE!r})"
         )
 
 
@@ -161,7 +152,7 @@ class How(NamedTuple):
 
 def checked_how(
     label: str,
-    stages: tuple[str | None, int, str | None, str | None],
+    method: str | Sequence[str] | None,
     options: Mapping[str, object],
     max_nfev: int | None,
     max_seconds: float | None,
@@ -169,15 +160,15 @@ def checked_how(
     measurements: Iterable[Measurement],
     seed: int | None = None,
 ) -> How:
-    """How a fit runs, by its arguments; `stages` are those of :func:`fit_stages`. Raises
-    :class:`FitError` for what they cannot be, and where they do not suit the measurements."""
+    """How a fit runs, by its arguments. Raises :class:`FitError` for what they cannot be, and where
+    they do not suit the measurements."""
     own: dict[str, object] = {}
     if options:
         check_options(label, options)
         own = without_intervals(options)
     if max_nfev is not None or max_seconds is not None:
         check_limits(max_nfev, max_seconds)
-    methods = fit_stages(*stages)
+    methods = checked_methods(method)
     if scale_covar is not None:
         check_scale(label, methods, scale_covar, measurements)
     if seed is not None and not RANDOM.isdisjoint(methods):

@@ -16,7 +16,7 @@ from pyspec.fit import (
     fit_trace,
 )
 from pyspec.fit.interrupts import Hold, held
-from pyspec.fit.options import FitOptions, SharedOptions, StagedOptions
+from pyspec.fit.options import FitOptions, SharedOptions
 from pyspec.fit.single import time_model
 from pyspec.fit.solve.methods import without_intervals
 from pyspec.model import Measurement, Model
@@ -58,7 +58,6 @@ class FileFits(FileModels):
         self,
         /,
         model_name: str,
-        stages: int = 1,
         *,
         seed_source: str | None = None,
         **options: Unpack[SharedOptions],
@@ -67,7 +66,7 @@ class FileFits(FileModels):
         values.
 
         `seed_source="model"` starts from the values of the model file (or set since by hand); by
-        default a second fit starts from what the last one found. Options, such as `stages`, as of
+        default a second fit starts from what the last one found. Options, such as `method`, as of
         :func:`pyspec.fit_model`.
 
         Raises :class:`DataError` before :meth:`define_baseline`, :class:`ModelError` for a model
@@ -75,7 +74,7 @@ class FileFits(FileModels):
         """
         measurement = self._mean(self._need_baseline())
         model, origin = self._still(model_name, seed_source)
-        return self._fitted(model, measurement, "baseline", origin, stages, options)
+        return self._fitted(model, measurement, "baseline", origin, options)
 
     def _still(self, model_name: str, seed_source: str | None) -> tuple[Model, str]:
         """A model of one spectrum with its start values, and where these come from."""
@@ -96,7 +95,6 @@ class FileFits(FileModels):
         time_point: float | None = None,
         time_range: tuple[float | None, float | None] | None = None,
         time_type: str = "abs",
-        stages: int = 1,
         show_plot: bool = False,
         seed_source: str | None = None,
         **options: Unpack[SharedOptions],
@@ -108,7 +106,7 @@ class FileFits(FileModels):
         Raises :class:`DataError` for times that the data do not have, or none of a series."""
         when = time_point, time_range, time_type
         model, measurement, origin, rows = self._prepared_spectrum(model_name, *when, seed_source)
-        result = self._fitted(model, measurement, "spectrum", origin, stages, options)
+        result = self._fitted(model, measurement, "spectrum", origin, options)
         self._spectrum_rows = rows
         if show_plot:
             with as_remark("picture"):
@@ -142,7 +140,6 @@ class FileFits(FileModels):
         self,
         /,
         model_name: str,
-        stages: int = 1,
         *,
         seed_source: str | None = None,
         **options: Unpack[SharedOptions],
@@ -158,7 +155,7 @@ class FileFits(FileModels):
         was. Options as of :func:`pyspec.fit_model`.
         """
         model, measurement, origin = self._prepared_2d(model_name, seed_source)
-        return self._fitted(model, measurement, "2d", origin, stages, options)
+        return self._fitted(model, measurement, "2d", origin, options)
 
     def _prepared_2d(
         self, model_name: str, seed_source: str | None
@@ -194,9 +191,8 @@ class FileFits(FileModels):
         self,
         /,
         model_name: str,
-        stages: int = 1,
-        n_workers: int | None = None,
         *,
+        n_workers: int | None = None,
         seed_source: str | None = None,
         seed_values: object = None,
         seed_adapt: str | None = "argmax_shift",
@@ -242,7 +238,6 @@ class FileFits(FileModels):
             slices = fit_slices(
                 model,
                 series,
-                stages=stages,
                 seeds=seeds,
                 times=times,
                 n_workers=n_workers,
@@ -261,7 +256,7 @@ class FileFits(FileModels):
         /,
         model_yaml: str | Path | Model,
         model: str | Sequence[str] | None = None,
-        **options: Unpack[StagedOptions],
+        **options: Unpack[FitOptions],
     ) -> FitResult:
         """Fits time laws to a file of values against time: ``File(data=(n,), time=(n,))``.
 
@@ -300,13 +295,12 @@ class FileFits(FileModels):
         measurement: Measurement,
         fit_type: str,
         origin: str,
-        stages: int,
         options: Mapping[str, object],
     ) -> FitResult:
         """Fits, and keeps the result and its values; `origin` says where its start comes from."""
         asks, fit_options = settings_of(options) is not None, self._options(options)
         with Hold(until_return=not asks) as hold:
-            result = fit_model(model, measurement, stages=stages, **fit_options).diagnose()
+            result = fit_model(model, measurement, **fit_options).diagnose()
             result.fit_type, result.file_name = fit_type, self.name
             result.started_from = origin
             self._store(result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,11 +24,8 @@ class MapOptions(MethodOptions, total=False):
     """The options of :func:`pyspec.fit_slices` that are the same for all spectra of a map."""
 
     backend: str | None
-    method: str | None
+    method: str | Sequence[str] | None
     max_nfev: int | None
-    stages: int
-    fit_alg_1: str | None
-    fit_alg_2: str | None
     scale_covar: bool | None
     max_seconds: float | None
 

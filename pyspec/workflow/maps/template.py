@@ -11,6 +11,7 @@ import numpy as np
 
 from pyspec._version import VERSION
 from pyspec.errors import DataError
+from pyspec.fit.solve.methods import checked_methods
 from pyspec.io.optional import need
 from pyspec.model.data.digest import digest
 from pyspec.model.units import parameter_units
@@ -39,6 +40,7 @@ def identity(job: MapJob, map_data: MapData) -> dict[str, object]:
         for par in model.parameters.values()
     }
     settings = {**job.options, "seed_adapt": job.seed_adapt, "columns": job.columns, **job.noise}
+    settings["method"] = checked_methods(job.options.get("method"))
     settings["given"] = sorted(map_data.parts)
     settings |= {f"input {name}": values for name, values in model.inputs.items()}
     shown = {name: _settled(value) for name, value in sorted(settings.items())}

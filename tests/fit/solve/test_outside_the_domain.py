@@ -47,8 +47,7 @@ def _fit(method: str, name: str = "m", **options: int) -> FitResult:
 def test_a_global_search_goes_past_them(method: str) -> None:
     """shgo and brute begin in the corners of the bounds."""
     best = _fit("native")
-    options = {"stages": 2, "fit_alg_1": method, "seed": 1}
-    result = fit_model(_model(), Measurement(data=_data()), **options)
+    result = fit_model(_model(), Measurement(data=_data()), method=(method, "native"), seed=1)
     assert result.chisqr == pytest.approx(best.chisqr, rel=1e-9)
     assert result.success
 

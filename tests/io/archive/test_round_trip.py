@@ -155,13 +155,13 @@ def trace() -> FitResult:
     return fit_trace(ONSET, "decay", time, values, 0.01, time_limits=(1, 9))
 
 
-def stages() -> FitResult:
+def methods_in_turn() -> FitResult:
     """Two methods, a quantity of its own, and letters beyond ASCII in the model's text."""
     model = load_model(QUANTITY, "m")
     energy = np.linspace(-4, 4, 41)
     model.set_axes(energy=energy)
     data = 4 * np.exp(-(energy**2) / 2) + np.random.default_rng(0).normal(0, 0.01, 41)
-    return fit_model(model, Measurement(data=data), stages=2)
+    return fit_model(model, Measurement(data=data), method=("nelder", "native"))
 
 
 def sampled() -> FitResult:
@@ -191,7 +191,7 @@ MAKERS = [
     onset,
     counts,
     trace,
-    stages,
+    methods_in_turn,
     sampled,
     profile,
 ]
