@@ -142,8 +142,8 @@ def timed(folder: Path, store: Store, grid: Grid, how: How) -> dict[str, Any]:
         )
         theta = model.theta()
         for form in forms.values():
-            apart = by_blocks.is_apart(form)
-            options = {"form": form, "separable": apart, "threads": how.threads}
+            in_strips = by_blocks.in_strips(form)
+            options = {"form": form, "in_strips": in_strips, "threads": how.threads}
             jobs[f"sums {motion} {form}"] = lambda executor=in_memory, given=options, at=theta: (
                 executor.normal(at, **given)
             )
