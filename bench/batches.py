@@ -31,7 +31,7 @@ from bench.many import CASES
 from bench.measure import arguments_of, finish, print_rows
 from bench.problems.cases import SHARED, examples_folder, seed_task, set_task
 from pyspec import Measurement, fit_model, fit_slices, load_model
-from pyspec.fit import MC, FitResult, bootstrap
+from pyspec.fit import FitResult, bootstrap
 from pyspec.io import by_reference
 from pyspec.workflow.fitting.seeds import shift_seeds
 
@@ -90,7 +90,7 @@ def fit_of_set(name: str, folder: Path) -> FitResult:
 def widths(folder: Path) -> dict[str, float]:
     """Widths of a long chain on data set 01, as parts of the standard errors of the fit."""
     result = fit_of_set("data_01", folder)
-    samples = result.sample(MC(steps=20 * STEPS, burn=STEPS, seed=1))
+    samples = result.sample(steps=20 * STEPS, burn=STEPS, seed=1)
     return {name: samples.stderr[name] / result.stderr[name] for name in result.free_names}
 
 
@@ -110,7 +110,7 @@ def jobs(folder: Path, spectra: Path) -> Iterator[tuple[str, Job]]:
     first = fit_of_set("data_01", folder)
 
     def sample() -> float:
-        first.sample(MC(steps=STEPS, seed=1))
+        first.sample(steps=STEPS, seed=1)
         return 1.0 / STEPS
 
     yield "step of emcee", sample

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
         make_joint_executor,
     )
     from pyspec.fit import (
-        MC,
         Finding,
         FitResult,
         JointResult,
@@ -116,7 +115,6 @@ _HOMES = {
         "Finding",
         "FitResult",
         "JointResult",
-        "MC",
         "MCMCResult",
         "ManyFits",
         "ParameterTable",
@@ -160,7 +158,6 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _ROOMS = ("components", "plot", "io", "simulate")
 
 __all__ = [
-    "MC",
     "ArchiveWarning",
     "BackendError",
     "Builder",

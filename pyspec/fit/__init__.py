@@ -14,10 +14,9 @@ from pyspec.fit.single import fit_model, fit_trace
 from pyspec.fit.slices.fit import fit_slices
 from pyspec.fit.slices.results import SliceFit, SliceResults
 from pyspec.fit.solve.methods import canonical_method, known_methods
-from pyspec.fit.uncertainty.samples import MC, MCMCResult
+from pyspec.fit.uncertainty.samples import MCMCResult, SampleSettings
 
 __all__ = [
-    "MC",
     "CorrelationTable",
     "Finding",
     "FitResult",
@@ -28,6 +27,7 @@ __all__ = [
     "OneFit",
     "ParameterRow",
     "ParameterTable",
+    "SampleSettings",
     "Severity",
     "SliceFit",
     "SliceResults",

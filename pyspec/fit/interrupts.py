@@ -107,16 +107,14 @@ class Hold:
     previous handlers are back. Holds nest: the outermost keeps the handlers, all see the same
     signals. A second signal ends the process, or raises KeyboardInterrupt, at once.
 
-    When a :func:`held` function returns, the previous handlers come back, unless `until_return` is
-    false. It is false if more work follows that a signal may end. `signals` are the signals that
-    have arrived, in the outermost hold.
+    In a :func:`held` function the previous handlers come back when it returns. `signals` are the
+    signals that have arrived, in the outermost hold.
     """
 
     _is_outermost = False
 
-    def __init__(self, until_return: bool = True) -> None:
+    def __init__(self) -> None:
         self.signals = _Signals()
-        self._until_return = until_return
         self._results: list[Marked] = []
 
     def __enter__(self) -> Hold:
@@ -137,7 +135,7 @@ class Hold:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._is_outermost and self._until_return and _call is not None:
+        if self._is_outermost and _call is not None:
             _call.hold = self
         else:
             self.end(error)

@@ -11,10 +11,6 @@ from pyspec.errors import CallError, FitError, suggest
 from pyspec.ir import GraphIR
 from pyspec.model import Measurement, Model
 
-#: Arguments of intervals and samples, which scripts of trspecfit give to a fit: no part of it, see
-#: :func:`pyspec.fit.solve.methods.without_intervals`.
-OF_INTERVALS = ("try_ci", "ci_sigmas", "mc_settings", "jac_fun")
-
 
 class MethodOptions(TypedDict, total=False):
     """What methods take: `tolerance` and `linear` the native one, the others those of lmfit that
@@ -53,11 +49,6 @@ class MethodOptions(TypedDict, total=False):
     keep: object
     totaliter: int
     maxfun: int
-    # :data:`OF_INTERVALS`
-    try_ci: object
-    ci_sigmas: object
-    mc_settings: object
-    jac_fun: object
 
 
 class FitOptions(MethodOptions, total=False):
@@ -87,6 +78,7 @@ FIT_OPTIONS = tuple(name for name in SharedOptions.__annotations__ if name not i
 
 
 _IN_TURN = "; give both methods in turn: method=('nelder', 'native')"
+_INTERVALS = "; intervals are taken after a fit: result.conf_interval()"
 
 #: What other programs call an argument of fits, or where else it belongs.
 MEANT = {
@@ -106,6 +98,9 @@ MEANT = {
     "stages": _IN_TURN,
     "fit_alg_1": "; did you mean 'method'?",
     "fit_alg_2": _IN_TURN,
+    "mc_settings": "; samples are taken after a fit: result.sample(steps=5000)",
+    "try_ci": _INTERVALS,
+    "ci_sigmas": _INTERVALS,
 }
 
 

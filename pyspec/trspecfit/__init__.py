@@ -8,12 +8,13 @@ fits) get the names of trspecfit when this package is imported. Nothing of pyspe
 
 from __future__ import annotations
 
-from pyspec.fit import MC, FitResult, MCMCResult, SliceResults
+from pyspec.fit import FitResult, MCMCResult, SliceResults
 from pyspec.model import Component, Model
 from pyspec.plot import PlotConfig
 from pyspec.simulate import Simulator, SweepDataset
 from pyspec.trspecfit import sensitivity
 from pyspec.trspecfit.files import File, Project
+from pyspec.trspecfit.fits import MC
 from pyspec.trspecfit.models import ComponentNames, ModelNames
 from pyspec.trspecfit.results import ResultNames
 from pyspec.trspecfit.simulate import ParameterSweep

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import answered
-from pyspec.errors import BackendError, DataError, suggest
+from pyspec.errors import BackendError, DataError, FitError, suggest
 from pyspec.executor import backend_name
 from pyspec.fit import FitResult, JointResult, SliceResults
 from pyspec.fit.slices.results import SliceFit
@@ -75,7 +75,7 @@ class Project(_Project):
     @answered
     def fit_2d(self, *, model_name: str, **options: Any) -> JointResult:
         """As :meth:`pyspec.Project.fit_2d`, with options of :func:`fitted`, too."""
-        return fitted(super().fit_2d, model_name, options)
+        return fitted(super().fit_2d, model_name, options, self.show_output)
 
     @property
     def spec_fun_str(self) -> str:
@@ -192,25 +192,37 @@ class File(_File):
     @answered
     def fit_baseline(self, /, model_name: str, stages: int = 1, **options: Any) -> FitResult:
         """As :meth:`pyspec.File.fit_baseline`, with options of :func:`fitted`, too."""
-        return fitted(super().fit_baseline, model_name, {"stages": stages, **options})
+        return fitted(
+            super().fit_baseline,
+            model_name,
+            {"stages": stages, **options},
+            self.project.show_output,
+        )
 
     @answered
     def fit_spectrum(self, /, model_name: str, **options: Any) -> FitResult:
         """As :meth:`pyspec.File.fit_spectrum`, with options of :func:`fitted`, too."""
-        return fitted(super().fit_spectrum, model_name, options)
+        return fitted(super().fit_spectrum, model_name, options, self.project.show_output)
 
     @answered
     def fit_2d(self, /, model_name: str, stages: int = 1, **options: Any) -> FitResult:
         """As :meth:`pyspec.File.fit_2d`, with options of :func:`fitted`, too."""
-        return fitted(super().fit_2d, model_name, {"stages": stages, **options})
+        return fitted(
+            super().fit_2d, model_name, {"stages": stages, **options}, self.project.show_output
+        )
 
     @answered
     def fit_slice_by_slice(
         self, /, model_name: str, stages: int = 1, n_workers: int | None = None, **options: Any
     ) -> SliceResults:
         """As :meth:`pyspec.File.fit_slice_by_slice`, with options of :func:`fitted`, too."""
+        if getattr(options.get("mc_settings"), "use_mc", 0):
+            raise FitError(
+                "slices are not sampled all at once; sample one: "
+                "slices[0].result.sample(steps=2000)"
+            )
         options = {"stages": stages, "n_workers": n_workers, **options}
-        return fitted(super().fit_slice_by_slice, model_name, options)
+        return fitted(super().fit_slice_by_slice, model_name, options, False)
 
     @property
     def model_active(self) -> Model | None:

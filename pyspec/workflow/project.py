@@ -19,7 +19,6 @@ from pyspec.model.data.source import source_of
 from pyspec.model.plugins import handed
 from pyspec.workflow.data.checks import need_dataset, need_project, refuse_spectra
 from pyspec.workflow.fitting.fits import refuse_twins
-from pyspec.workflow.fitting.samples import sampled, settings_of
 from pyspec.workflow.results.file_results import FileResults
 from pyspec.workflow.results.identity import stamp
 from pyspec.workflow.results.printed import printed
@@ -272,9 +271,8 @@ class Project(ProjectResults, Suggesting):
                 f"no parameter of {model_name!r} is shared by the files; write 'project' for True "
                 'in its entry, as in [30, "project", 0, 100], or fit each file on its own'
             )
-        asks, fit_options = settings_of(options) is not None, files[0]._options(options)
-        with Hold(until_return=not asks) as hold:
-            joint = fit_joint(parts, names=names, **fit_options).diagnose()
+        with Hold() as hold:
+            joint = fit_joint(parts, names=names, **files[0]._options(options)).diagnose()
             origins = [origin for _, _, origin in prepared]
             joint.started_from = ", ".join(dict.fromkeys(origins))
             stamp(joint)
@@ -288,9 +286,7 @@ class Project(ProjectResults, Suggesting):
                 hold.mark(result)
             if self.show_output:
                 say(joint)
-        if asks:
-            sampled(joint, options, self.show_output)
-        return joint
+            return joint
 
     @property
     def results(self) -> FitResults:

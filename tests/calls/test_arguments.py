@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pyspec
-from pyspec import MC, Measurement, Model, PlotConfig, Project, Simulator, bootstrap, fit_model
+from pyspec import Measurement, Model, PlotConfig, Project, Simulator, bootstrap, fit_model
 from pyspec.calls import is_whole, one_of, real, real_array, row_of
 from pyspec.components import GLP, Offset
 from pyspec.errors import DataError, FitError, PyspecError
@@ -45,10 +45,16 @@ def plot(**options: Any) -> Any:
 
 
 CALLS: dict[str, tuple[Callable[[], Any], str]] = {
-    "a walker of no steps": (lambda: MC(steps=None), "steps is a whole number from 1 on"),  # type: ignore[arg-type]
-    "steps that are no number": (lambda: MC(steps=float("nan")), "whole number"),  # type: ignore[arg-type]
-    "a seed below 0": (lambda: MC(seed=-1), "seed is a whole number from 0 on, not -1"),
-    "a list of walks": (lambda: MC(use_mc=np.array([])), "use_mc is 0, 1 or 2"),  # type: ignore[arg-type]
+    "a walker of no steps": (
+        lambda: result().sample(steps=None),
+        "steps is a whole number from 1 on",
+    ),
+    "steps that are no number": (lambda: result().sample(steps=float("nan")), "whole number"),
+    "a seed below 0": (
+        lambda: result().sample(seed=-1),
+        "seed is a whole number from 0 on, not -1",
+    ),
+    "a step of no name": (lambda: result().sample(step=5), "no argument 'step'; did you mean"),
     "a bootstrap of a seed below 0": (lambda: bootstrap(result(), 3, seed=-1), "seed must be"),
     "fits without end": (lambda: bootstrap(result(), 10**30), "n must be a whole number"),
     "a fit beyond the last": (lambda: bootstrap(result(), 2).result(5), "index 5 is not a fit"),
@@ -59,7 +65,10 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "no method at all": (lambda: fitted(method=()), r"or several in turn, .*, not \(\)"),
     "a method that is a number": (lambda: fitted(method=("nelder", 2)), "method must be .*, not 2"),
     "a scale in words": (lambda: fitted(scale_covar="no"), "scale_covar must be True, False, or"),
-    "too few walkers": (lambda: MC(nwalkers=0), "nwalkers is a whole number from 1 on, not 0"),
+    "too few walkers": (
+        lambda: result().sample(nwalkers=0),
+        "nwalkers is a whole number from 1 on, not 0",
+    ),
     "a name for two files": (
         lambda: pyspec.fit_joint([(peak(), Measurement(data=data()))] * 2, names="ab"),
         "names are 'ab'; give a list with one for each of 2 files",

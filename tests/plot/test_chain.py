@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyspec.fit import MC, MCMCResult
+from pyspec.fit import MCMCResult, SampleSettings
 from pyspec.plot import plot_chain
 from pyspec.plot.figures.chain import SHARES
 
@@ -21,7 +21,9 @@ def test_contours_of_few_samples(n: int) -> None:
 
     truth = np.array([[1.0, 0.7], [0.7, 1.0]])
     chain = np.random.default_rng(0).multivariate_normal([1.0, 2.0], truth, (n // 20, 20))
-    samples = MCMCResult(["a", "b"], chain, np.full(20, 0.4), MC(steps=n // 20))
+    samples = MCMCResult(
+        ["a", "b"], chain, np.full(20, 0.4), SampleSettings(steps=n // 20, burn=0, thin=1)
+    )
     figure = plot_chain(samples)
     (contours,) = (c for ax in figure.axes for c in ax.collections if hasattr(c, "levels"))
     to_circle = np.linalg.inv(np.linalg.cholesky(truth)).T
@@ -36,5 +38,7 @@ def test_contours_of_few_samples(n: int) -> None:
 def test_a_parameter_that_stayed_has_no_contours() -> None:
     chain = np.random.default_rng(0).normal(size=(50, 20, 2))
     chain[..., 1] = 3.0
-    figure = plot_chain(MCMCResult(["a", "b"], chain, np.full(20, 0.4), MC(steps=50)))
+    figure = plot_chain(
+        MCMCResult(["a", "b"], chain, np.full(20, 0.4), SampleSettings(steps=50, burn=0, thin=1))
+    )
     assert len(figure.axes) == 4

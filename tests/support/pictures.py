@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec import File, Project
-from pyspec.fit import MC, MCMCResult
+from pyspec.fit import MCMCResult, SampleSettings
 from pyspec.functions.kinetics import populations
 
 Array = npt.NDArray[np.float64]
@@ -131,4 +131,4 @@ def chain_of(names: list[str]) -> MCMCResult:
     """Samples of up to four parameters of very different sizes."""
     draw = np.random.default_rng(0).normal(size=(100, 20, len(names)))
     chain = np.array(PLACES[: len(names)]) + draw * SPREADS[: len(names)]
-    return MCMCResult(names, chain, np.full(20, 0.4), MC(steps=100))
+    return MCMCResult(names, chain, np.full(20, 0.4), SampleSettings(steps=100, burn=0, thin=1))

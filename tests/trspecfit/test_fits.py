@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 import pytest
 
 from pyspec.errors import CallError, FitError
-from pyspec.trspecfit import File, Project
+from pyspec.trspecfit import MC, File, Project
+from pyspec.workflow import File as _File
 
 ENERGY = np.linspace(80.0, 90.0, 51)
 LINE = """
@@ -54,6 +56,40 @@ def test_stages_are_methods_in_turn(file: File, options: dict[str, Any], method:
 def test_stages_that_contradict(file: File, options: dict[str, Any], says: str) -> None:
     with pytest.raises(FitError, match=says):
         file.fit_spectrum("line", **options)
+
+
+@pytest.mark.filterwarnings("ignore:.*steps:pyspec.errors.ModelWarning")
+def test_samples_follow_a_fit(file: File) -> None:
+    pytest.importorskip("emcee")
+    file.set_noise("gaussian", sigma=0.2)
+    settings = MC(use_mc=1, steps=60, seed=1, is_weighted=True)
+    result = file.fit_spectrum("line", mc_settings=settings, try_ci=0)
+    assert file.get_mcmc() is result.mcmc
+    alone = _File.fit_spectrum(file, "line", seed_source="model").sample(steps=60, seed=1)
+    assert result.mcmc.settings == alone.settings
+    assert file.fit_spectrum("line", mc_settings=MC()).mcmc is None
+    # Intervals are found here, so "only where there are none" samples nothing.
+    assert file.fit_spectrum("line", mc_settings=MC(use_mc=2, steps=60)).mcmc is None
+    file.set_noise("unknown")
+    with pytest.raises(FitError, match="is_weighted=True needs the noise"):
+        file.fit_spectrum("line", mc_settings=settings)
+    assert len(file.results) == 5
+
+
+@pytest.mark.parametrize(
+    ("slip", "says"),
+    [
+        (lambda file: MC(use_mc=3), "use_mc is 0, 1 or 2"),
+        (lambda file: MC(use_mc=np.array([])), "use_mc is 0, 1 or 2"),
+        (lambda file: MC(ntemps=2), "ntemps must be 1"),
+        (lambda file: MC(steps=0), "steps is a whole number from 1 on"),
+        (lambda file: file.fit_spectrum("line", mc_settings="yes"), "mc_settings is 'yes'"),
+        (lambda file: file.fit_slice_by_slice("line", mc_settings=MC(use_mc=1)), "sample one"),
+    ],
+)
+def test_settings_that_are_refused(file: File, slip: Callable[[File], Any], says: str) -> None:
+    with pytest.raises(FitError, match=says):
+        slip(file)
 
 
 def test_a_fit_without_a_model(file: File) -> None:

@@ -23,7 +23,7 @@ from pyspec.fit.followers import local
 from pyspec.fit.part import FitPart
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.results.same_data import need_same
-from pyspec.fit.uncertainty.samples import MC, MCMCResult
+from pyspec.fit.uncertainty.samples import MCMCResult
 from pyspec.model import Measurement, Model
 from pyspec.plan.start import StartParameters
 
@@ -159,10 +159,10 @@ class JointResult(FitResult, Sequence[FitResult]):
     def __len__(self) -> int:
         return len(self._counted)
 
-    def sample(self, settings: MC | None = None, **options: Any) -> MCMCResult:
+    def sample(self, **options: Any) -> MCMCResult:
         """Samples the posterior of all files together, as of :meth:`pyspec.FitResult.sample`;
         ``joint[0].mcmc`` are the samples of the parameters of one of them, under its names."""
-        samples = super().sample(settings, **options)
+        samples = super().sample(**options)
         for file, full in zip(self.files, self.problem.full, strict=True):
             file.mcmc = samples.renamed(full)
         return samples

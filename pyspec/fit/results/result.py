@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from html import escape
 from math import isfinite
@@ -30,7 +29,7 @@ from pyspec.fit.results.prediction import Prediction, predict
 from pyspec.fit.results.same_data import need_same
 from pyspec.fit.results.table import dataset, json_row, labelled
 from pyspec.fit.uncertainty.mcmc import sample
-from pyspec.fit.uncertainty.samples import MC, MCMCResult
+from pyspec.fit.uncertainty.samples import MCMCResult, SampleSettings
 from pyspec.model import Model
 from pyspec.model.plugins import handed
 from pyspec.model.show import html_table
@@ -241,27 +240,51 @@ class FitResult(LmfitNames, Told):
 
         return confidence_intervals(self, p_names, sigmas, trace, progress)
 
+    @answered
     def sample(
         self,
-        settings: MC | None = None,
         *,
+        steps: int = 5000,
+        nwalkers: int | None = None,
+        burn: int = 0,
+        thin: int = 1,
+        sigma_ini: float | None = None,
+        sigma_min: float | None = None,
+        sigma_max: float | None = None,
+        seed: int | None = None,
         progress: bool | Callable[[int, int], object] | None = None,
-        **options: Any,
     ) -> MCMCResult:
         """Samples the posterior around this fit by Markov chains (emcee), and keeps the samples
         in `mcmc`; the fit stays as it is.
 
+        Parameters
+        ----------
+        steps, nwalkers : steps of each walker; number of walkers, by default twice the number of
+            free parameters, at least 20
+        burn, thin : steps left out at the beginning; every thin-th step is kept
+        sigma_ini, sigma_min, sigma_max : the noise that is sampled where none was declared; by
+            default the rms of the residual, and 1/100 to 100 times as much
+        seed : of the random number generator; the same seed gives the same chain
+        progress : True for a bar, or a function (steps done, all)
+
         The posterior is flat within the bounds. Noise that was declared is taken as it is; else
-        it is sampled too. Options are the fields of :class:`pyspec.MC` and override those of
-        `settings`: ``result.sample(steps=2000, seed=1)``. `progress` is True for a bar, or a
-        function (steps done, all). A chain shorter than 50 autocorrelation times gives a
+        it is sampled too. A chain shorter than 50 autocorrelation times gives a
         :class:`ModelWarning`, kept in ``samples.cautions``. A fit that did not converge gives one
         too, and so does Ctrl-C, which keeps the steps so far (``samples.interrupted``). Raises
         :class:`FitError` without emcee.
         """
-        mc = MC(use_mc=1, **options) if settings is None else replace(settings, **options)
+        settings = SampleSettings(
+            steps=steps,
+            nwalkers=nwalkers,
+            burn=burn,
+            thin=thin,
+            sigma_ini=sigma_ini,
+            sigma_min=sigma_min,
+            sigma_max=sigma_max,
+            seed=seed,
+        )
         need_fitted(self)
-        self.mcmc = sample(self, mc, progress)
+        self.mcmc = sample(self, settings, progress)
         return self.mcmc
 
     # for people and other programs

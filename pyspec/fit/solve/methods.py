@@ -10,7 +10,7 @@ import numpy as np
 from pyspec.calls import is_whole
 from pyspec.errors import FitError, shortened, suggest
 from pyspec.fit.evaluations import check_limits
-from pyspec.fit.options import OF_INTERVALS, check_options
+from pyspec.fit.options import check_options
 from pyspec.model import Measurement
 
 #: Levenberg-Marquardt in C, with exact derivatives and bounds as an active set.
@@ -117,28 +117,6 @@ def check_linear(label: str, methods: Sequence[str], options: Mapping[str, objec
         )
 
 
-def without_intervals(
-    options: Mapping[str, object], *, are_kept: bool = False
-) -> dict[str, object]:
-    """Options without those of intervals and samples, which are no part of a fit; scripts that
-    switch them off are welcome. ``linear=None`` is no option either. Raises :class:`FitError` where
-    they are asked for, unless the fit is kept and has them later."""
-    if options.get("try_ci", False) and not are_kept:
-        raise FitError(
-            "try_ci: a fit computes no intervals; take them from its result: "
-            "result.conf_interval(), or lmfit.conf_interval(result.minimizer, result.lmfit)"
-        )
-    if getattr(options.get("mc_settings"), "use_mc", 0) and not are_kept:
-        raise FitError(
-            "mc_settings: this fit takes no samples, those of a File do; take them from its "
-            "result: result.sample(steps=5000)"
-        )
-    kept = {name: value for name, value in options.items() if name not in OF_INTERVALS}
-    if kept.get("linear", ELIMINATE) is None:
-        del kept["linear"]
-    return kept
-
-
 class How(NamedTuple):
     """How a fit runs: its methods in order, the options of the last one, the limits, and
     `scale_covar`, as of :func:`pyspec.fit.fit_model`."""
@@ -165,7 +143,9 @@ def checked_how(
     own: dict[str, object] = {}
     if options:
         check_options(label, options)
-        own = without_intervals(options)
+        own = {**options}
+        if own.get("linear", ELIMINATE) is None:
+            del own["linear"]
     if max_nfev is not None or max_seconds is not None:
         check_limits(max_nfev, max_seconds)
     methods = checked_methods(method)

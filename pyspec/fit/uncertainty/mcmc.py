@@ -19,7 +19,7 @@ from pyspec.fit.progress import Steps
 from pyspec.fit.results.ended import EndedFit, not_converged
 from pyspec.fit.results.table import need
 from pyspec.fit.solve.robust import refuse_robust
-from pyspec.fit.uncertainty.samples import LNSIGMA, MC, MCMCResult
+from pyspec.fit.uncertainty.samples import LNSIGMA, MCMCResult, SampleSettings
 
 if TYPE_CHECKING:
     from pyspec.fit.problem import FitProblem
@@ -79,7 +79,7 @@ class Posterior:
         return np.array([self.problem.chisqr_at(point) for point in points], dtype=np.float64)
 
 
-def sample(result: EndedFit, settings: MC | None = None, progress: Progress = None) -> MCMCResult:
+def sample(result: EndedFit, settings: SampleSettings, progress: Progress = None) -> MCMCResult:
     """Samples the posterior of a finished fit; see :meth:`pyspec.FitResult.sample`."""
     problem = result.problem
     refuse_robust(result, "samples of a posterior")
@@ -91,7 +91,7 @@ def sample(result: EndedFit, settings: MC | None = None, progress: Progress = No
     # If errors are scaled, weights are relative, and the size of the noise is sampled. For counts
     # this size is the scatter relative to the roots of the expected counts.
     weighted = bool(problem.is_weighted and not result._scale_covar)
-    mc = resolved(settings or MC(), result, weighted)
+    mc = resolved(settings, result, weighted)
     names = [*problem.names, *([] if weighted else [LNSIGMA])]
     bounds = [
         (problem.parameters[name].min, problem.parameters[name].max) for name in problem.names
@@ -166,17 +166,13 @@ def _followers(result: EndedFit, chain: Array) -> tuple[list[str], Array]:
     return list(kept), np.stack([*kept.values()], axis=2) if kept else np.zeros((*shape, 0))
 
 
-def resolved(settings: MC, result: EndedFit, weighted: bool) -> MC:
+def resolved(settings: SampleSettings, result: EndedFit, weighted: bool) -> SampleSettings:
     """The settings with everything that follows from the fit. Raises :class:`FitError` for what
     contradicts it."""
     sigmas = ("sigma_ini", "sigma_min", "sigma_max")
     sigmas_set = [name for name in sigmas if getattr(settings, name) is not None]
     if weighted and sigmas_set:
         raise FitError(f"{sigmas_set[0]}: the noise of these data is declared and not sampled")
-    if settings.is_weighted and not weighted:
-        raise FitError(
-            "is_weighted=True needs the noise of the data: file.set_noise('gaussian', sigma=...)"
-        )
     n_names = len(result.problem.names) + (0 if weighted else 1)  # free spectra are solved for
     walkers = max(20, 2 * n_names) if settings.nwalkers is None else settings.nwalkers
     if walkers < 2 * n_names:
@@ -184,7 +180,7 @@ def resolved(settings: MC, result: EndedFit, weighted: bool) -> MC:
             f"nwalkers={walkers} is too few for {n_names} parameters; emcee needs {2 * n_names}"
         )
     if weighted:
-        return replace(settings, nwalkers=walkers, is_weighted=True)
+        return replace(settings, nwalkers=walkers)
     rms = math.sqrt(result.chisqr / result.n_data)
     if settings.sigma_ini is None and not rms > 0:
         raise FitError("the fit leaves no residual to tell the noise from; give sigma_ini=")
@@ -196,7 +192,7 @@ def resolved(settings: MC, result: EndedFit, weighted: bool) -> MC:
     return replace(settings, nwalkers=walkers, sigma_ini=start, sigma_min=low, sigma_max=high)
 
 
-def _places(result: EndedFit, mc: MC, low: Array, high: Array) -> Array:
+def _places(result: EndedFit, mc: SampleSettings, low: Array, high: Array) -> Array:
     """(n_walkers, n_names) where the walkers start: around the fit by its standard errors, within
     the bounds."""
     names = result.problem.names
@@ -218,7 +214,7 @@ def _places(result: EndedFit, mc: MC, low: Array, high: Array) -> Array:
 
 
 def _run(
-    posterior: Posterior, places: Array, mc: MC, progress: Progress, hold: Hold
+    posterior: Posterior, places: Array, mc: SampleSettings, progress: Progress, hold: Hold
 ) -> tuple[Array, Array, int]:
     """The chain, the share of steps that each walker took, and how many steps are done: fewer
     where a signal came. Raises KeyboardInterrupt where it came before the first step to be kept."""

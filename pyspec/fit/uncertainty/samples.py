@@ -28,48 +28,28 @@ Array = npt.NDArray[np.float64]
 LNSIGMA = "__lnsigma"
 
 #: Settings that are whole numbers, and the least of each.
-_LEAST = {"steps": 1, "nwalkers": 1, "burn": 0, "thin": 1, "workers": 1}
+_LEAST = {"steps": 1, "nwalkers": 1, "burn": 0, "thin": 1, "seed": 0}
 
 #: Confidence levels of a table, in standard deviations of a Gaussian.
 LEVELS = (1.0, 2.0, 3.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class MC:
-    """Settings of :meth:`pyspec.FitResult.sample`, and ``mc_settings=`` of every fit of a File.
+class SampleSettings:
+    """Arguments of :meth:`pyspec.FitResult.sample`, and in ``samples.settings`` what they became
+    for the fit."""
 
-    Parameters
-    ----------
-    use_mc : 0 samples nothing, 1 samples after the fit, 2 only where
-        ``result.conf_interval()`` finds no intervals
-    steps, nwalkers : steps of each walker; number of walkers, by default twice the number of free
-        parameters, at least 20
-    burn, thin : steps left out at the beginning; every thin-th step is kept
-    sigma_ini, sigma_min, sigma_max : the noise that is sampled where none was declared; by default
-        the rms of the residual, and 1/100 to 100 times as much
-    seed : of the random number generator; the same seed gives the same chain
-    is_weighted, workers : have no effect, since the fit knows whether its noise was declared, and C
-        evaluates the walkers of a step together; scripts of trspecfit give them
-    ntemps : must be 1, since emcee no longer samples at several temperatures
-    """
-
-    use_mc: int = 0
-    steps: int = 5000
+    steps: int
+    burn: int
+    thin: int
     nwalkers: int | None = None
-    burn: int = 0
-    thin: int = 1
-    ntemps: int = 1
-    workers: int = 1
-    is_weighted: bool = False
     sigma_ini: float | None = None
     sigma_min: float | None = None
     sigma_max: float | None = None
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        if not (is_whole(self.use_mc, 0) and self.use_mc <= 2):
-            raise FitError(f"use_mc is 0, 1 or 2, not {shortened(self.use_mc)}")
-        for name, least in {**_LEAST, "seed": 0}.items():
+        for name, least in _LEAST.items():
             value = getattr(self, name)
             if name in ("nwalkers", "seed") and value is None:
                 continue
@@ -82,10 +62,6 @@ class MC:
         if self.thin > left:
             raise FitError(
                 f"thin={self.thin} leaves nothing of the {left} steps after burn; give at most that"
-            )
-        if not is_whole(self.ntemps, 1) or self.ntemps != 1:
-            raise FitError(
-                "ntemps must be 1: emcee no longer samples at several temperatures; leave it out"
             )
         sigmas = [s for s in (self.sigma_min, self.sigma_ini, self.sigma_max) if s is not None]
         if any(not (math.isfinite(s) and s > 0) for s in sigmas) or sigmas != sorted(sigmas):
@@ -106,13 +82,14 @@ class MCMCResult:
     derived : (n_steps, n_walkers, n_followers) their values at each sample
     interrupted : True if Ctrl-C or SIGTERM came: the chain holds the steps until then
     acceptance_fraction : (n_walkers,) shares of accepted steps; 0.2 to 0.5 is healthy
-    settings : the :class:`MC` that ran
+    settings : what they were made by: steps, nwalkers, burn, thin, seed, and the noise that was
+        sampled, sigma_ini, sigma_min, sigma_max
     """
 
     names: Sequence[str]
     chain: Array
     acceptance_fraction: Array
-    settings: MC
+    settings: SampleSettings
     followers: Sequence[str] = ()
     derived: Array = field(default_factory=lambda: np.zeros((1, 1, 0)))
     interrupted: bool = field(default=False, kw_only=True)
@@ -230,8 +207,7 @@ class MCMCResult:
         autocorrelation times. Walkers may not have moved. The fit may not have converged. The best
         values may lie outside of the middle 68 % of the samples, which then depend on the room
         within the bounds. Followers may not be finite at some samples."""
-        mc = self.settings
-        short = too_short(self.chain, self.autocorr_time, mc.burn, mc.thin)
+        short = too_short(self.chain, self.autocorr_time, self.settings.burn, self.settings.thin)
         bad = {name: int(np.sum(~np.isfinite(self.of(name)))) for name in self.followers}
         return (
             *self._notes,

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from pyspec.calls import Named
 from pyspec.fit import (
-    MC,
     FitResult,
     MCMCResult,
     ParameterRow,
     ParameterTable,
+    SampleSettings,
     SliceFit,
     SliceResults,
     Start,
@@ -278,6 +278,6 @@ def _samples_of(contents: Samples | None) -> MCMCResult | None:
     if derived.shape != (*chain.shape[:2], len(followers)):
         raise ValueError(f"{len(followers)} followers for {derived.shape}")
     return MCMCResult(
-        names, chain, acceptance, MC(**contents["settings"]), followers, derived,
+        names, chain, acceptance, SampleSettings(**contents["settings"]), followers, derived,
         interrupted=bool(contents["interrupted"]), _notes=str(contents["notes"]).splitlines(),
     )  # fmt: skip

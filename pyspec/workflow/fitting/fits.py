@@ -18,14 +18,12 @@ from pyspec.fit import (
 from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import FitOptions, SharedOptions
 from pyspec.fit.single import time_model
-from pyspec.fit.solve.methods import without_intervals
 from pyspec.model import Measurement, Model
 from pyspec.model.build.inputs import own_inputs, refuse_misspelt
 from pyspec.model.data.windows import slice_of, spectrum_rows
 from pyspec.plot import plot_fit
 from pyspec.plot.figure import as_remark
 from pyspec.plot.protocols import Fit
-from pyspec.workflow.fitting.samples import refuse_samples, sampled, settings_of
 from pyspec.workflow.fitting.seeds import (
     BASELINE,
     MODEL_VALUES,
@@ -217,7 +215,6 @@ class FileFits(FileModels):
         A slice that fails, or Ctrl-C, loses no other slice.
         """
         self._need_data(2)
-        refuse_samples(options)
         time = self._need_axis("time")
         model, series = self._prepared(model_name, time=False), self._whole()
         times = time[slice_of(series.rows)]
@@ -273,21 +270,19 @@ class FileFits(FileModels):
         fit_options = {**self._options(options), "measurement": self._whole()}
         fit_options["inputs"] = own_inputs(chosen, self.inputs) or None
         refuse_misspelt(chosen, self.inputs)
-        asks = settings_of(options) is not None
-        with Hold(until_return=not asks) as hold:
+        with Hold() as hold:
             result = fit_trace(
                 chosen, None, self._need_axis("time"), data, **fit_options
             ).diagnose()
             result.file_name = self.name
             self._add_result(result)
-            hold.mark(result)
-        return sampled(result, options, self.project.show_output) if asks else result
+            return hold.mark(result)
 
     def _options(self, options: Mapping[str, object]) -> dict[str, Any]:
         defaults = {"backend": self.project.backend, "progress": self.project.show_output}
         if self.noise.is_known:
             defaults["scale_covar"] = False
-        return {**defaults, **without_intervals(options, are_kept=True)}
+        return {**defaults, **options}
 
     def _fitted(
         self,
@@ -298,17 +293,13 @@ class FileFits(FileModels):
         options: Mapping[str, object],
     ) -> FitResult:
         """Fits, and keeps the result and its values; `origin` says where its start comes from."""
-        asks, fit_options = settings_of(options) is not None, self._options(options)
-        with Hold(until_return=not asks) as hold:
-            result = fit_model(model, measurement, **fit_options).diagnose()
+        with Hold() as hold:
+            result = fit_model(model, measurement, **self._options(options)).diagnose()
             result.fit_type, result.file_name = fit_type, self.name
             result.started_from = origin
             self._store(result)
             self._add_result(result)
-            hold.mark(result)
-        if asks:  # the fit is kept; a signal ends the sampling
-            sampled(result, options, self.project.show_output)
-        return result
+            return hold.mark(result)
 
     def _store(self, result: FitResult) -> None:
         """Writes the best values of a fit into the model that it is of."""

@@ -18,7 +18,6 @@ from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.figures.stack import plot_stack
 from pyspec.plot.protocols import Fit
 from pyspec.workflow.fitting.fits import FileFits
-from pyspec.workflow.fitting.samples import samples_of
 from pyspec.workflow.results.identity import (
     check_type,
     find_fit,
@@ -178,9 +177,11 @@ class Answers:
         handle: str | None = None,
         file: OneFile | None = None,
     ) -> MCMCResult:
-        """The samples of the last fit (of that model and type) that was made with `mc_settings`, or
-        sampled by :meth:`pyspec.FitResult.sample`."""
-        return samples_of(self.get_result(model=model, fit_type=fit_type, handle=handle, file=file))
+        """The samples of the last fit (of that model and type), made by
+        :meth:`pyspec.FitResult.sample`. Raises :class:`FitError` where there are none."""
+        return _samples_of(
+            self.get_result(model=model, fit_type=fit_type, handle=handle, file=file)
+        )
 
     # pictures
 
@@ -281,13 +282,27 @@ class Answers:
         return self._plot_samples(fit, options, show_plot)
 
     def _plot_samples(self, fit: Fit, options: PlotOptions, show: bool) -> Figure:
-        samples, best = samples_of(fit), one_fit(fit, "samples").values
+        samples, best = _samples_of(fit), one_fit(fit, "samples").values
         return plot_chain(samples, best=best, source=fit, **self._plot_options(options, show))
 
 
 def parameter_rows(fit: FitResult) -> list[tuple[object, ...]]:
     """The parameters of a fit, a row of :data:`COLUMNS` each."""
     return [(r.name, r.value, r.stderr, r.init, r.min, r.max, r.vary, r.expr) for r in fit.table]
+
+
+def _samples_of(fit: Fit) -> MCMCResult:
+    samples: MCMCResult | None = getattr(fit, "mcmc", None)
+    if samples is None and getattr(fit, "_is_joint_member", False):
+        raise FitError(
+            f"{fit.file_name} is one file of a joint fit of {fit.model_name}, which has no "
+            "samples; call project.results.get_joint().sample()"
+        )
+    if samples is None:
+        raise FitError(
+            f"the {fit.fit_type} fit of {fit.model_name} has no samples; call result.sample()"
+        )
+    return samples
 
 
 def _has_pandas() -> bool:

@@ -15,7 +15,6 @@ import pytest
 from support.fit_cases import loaded
 
 from pyspec import (
-    MC,
     File,
     FitError,
     Measurement,
@@ -89,47 +88,36 @@ def test_tables() -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"use_mc": 3}, "use_mc is 0, 1 or 2"),
         ({"steps": 0}, "steps is a whole number from 1 on"),
         ({"burn": 200, "steps": 100}, "leaves nothing of steps"),
-        ({"ntemps": 2}, "ntemps must be 1"),
         ({"steps": 100, "burn": 90, "thin": 11}, "thin=11 leaves nothing of the 10 steps after"),
         ({"sigma_ini": 2.0, "sigma_min": 3.0}, "positive and in this order"),
     ],
 )
 def test_settings_that_are_refused(given: dict[str, float], says: str) -> None:
     with pytest.raises(FitError, match=says):
-        MC(**given)
+        straight(0.2).sample(**given)
 
 
 def test_settings_that_contradict_the_fit() -> None:
-    weighted, plain = straight(0.2), straight(None)
+    weighted = straight(0.2)
     with pytest.raises(FitError, match="sigma_ini: the noise of these data is declared"):
         weighted.sample(sigma_ini=0.1)
-    with pytest.raises(FitError, match="is_weighted=True needs the noise"):
-        plain.sample(is_weighted=True)
     with pytest.raises(FitError, match="nwalkers=3 is too few for 2 parameters; emcee needs 4"):
         weighted.sample(nwalkers=3)
 
 
 @SHORT
-def test_a_fit_of_a_file_with_mc_settings(tmp_path: Path) -> None:
+def test_a_file_answers_with_the_samples_of_its_fits(tmp_path: Path) -> None:
     (tmp_path / "models.yaml").write_text(TEXT)
     file = File(Project(tmp_path, show_output=0), "a", data=DATA, energy=ENERGY)
-    file.set_noise("gaussian", sigma=0.2)
     file.load_model("models.yaml", "line")
-    settings = MC(use_mc=1, steps=60, seed=1)
-    result = file.fit_spectrum("line", mc_settings=settings, try_ci=0)
-    assert file.get_mcmc() is result.mcmc
-    assert file.get_mcmc().settings.is_weighted
-    assert file.project.results.get_mcmc(file="a").names == result.mcmc.names
-    assert file.fit_spectrum("line", mc_settings=MC()).mcmc is None
-    # Intervals are found here, so "only where there are none" samples nothing.
-    assert file.fit_spectrum("line", mc_settings=MC(use_mc=2, steps=60)).mcmc is None
-    with pytest.raises(FitError, match="has no samples; fit with mc_settings"):
+    result = file.fit_spectrum("line")
+    with pytest.raises(FitError, match=r"has no samples; call result\.sample"):
         file.get_mcmc()
-    with pytest.raises(FitError, match="mc_settings is 'yes'"):
-        file.fit_spectrum("line", mc_settings="yes")
+    result.sample(steps=60, seed=1)
+    assert file.get_mcmc() is result.mcmc
+    assert file.project.results.get_mcmc(file="a").names == result.mcmc.names
 
 
 @SHORT
@@ -199,20 +187,10 @@ def test_unknown_noise_beside_free_spectra() -> None:
     assert math.exp(samples.lnsigma) == pytest.approx(math.sqrt(result.redchi), rel=0.02)
 
 
-@SHORT
-def test_every_fit_of_a_file_takes_samples_and_others_refuse(tmp_path: Path) -> None:
+def test_no_fit_takes_samples() -> None:
     """`mc_settings` of a trace, and of fits without a File, was ignored without a word."""
-    time = np.linspace(-1, 10, 45)
-    data = 5 * np.exp(-time / 3) * (time >= 0) + np.random.default_rng(1).normal(0, 0.2, 45)
-    law = "decay: {expFun: {A: [5, True], tau: [3, True, 0.1, 50], t0: [0, False]}}"
-    (tmp_path / "laws.yaml").write_text(law)
-    file = File(Project(tmp_path, show_output=0), "a", data=data, time=time)
-    result = file.fit_trace("laws.yaml", "decay", mc_settings=MC(use_mc=1, steps=20, seed=1))
-    assert result.mcmc.names == ("expFun_01_A", "expFun_01_tau", "__lnsigma")
-    assert file.get_mcmc() is result.mcmc
-    with pytest.raises(FitError, match=r"mc_settings: this fit takes no samples.*result\.sample"):
-        straight(None, mc_settings=MC(use_mc=1))
-    assert straight(None, mc_settings=MC()).mcmc is None
+    with pytest.raises(FitError, match=r"no argument 'mc_settings'; .*result\.sample"):
+        straight(None, mc_settings=None)
 
 
 def press(at: int) -> object:
@@ -234,7 +212,7 @@ def test_ctrl_c_keeps_the_steps_so_far(tmp_path: Path) -> None:
     whole = result.sample(steps=30, burn=5, seed=1)
     try:
         with pytest.warns(ModelWarning, match="sampling was interrupted after 30 of 5000 steps"):
-            samples = result.sample(burn=5, seed=1, progress=press(30), workers=2)
+            samples = result.sample(burn=5, seed=1, progress=press(30))
         assert result.mcmc is samples
         assert samples.interrupted
         assert not whole.interrupted

@@ -11,7 +11,6 @@ import pytest
 from support.fit_cases import data_1d, data_2d, series, spectrum
 
 from pyspec import (
-    MC,
     FitResult,
     Measurement,
     fit_joint,
@@ -168,7 +167,7 @@ def sampled() -> FitResult:
     pytest.importorskip("emcee")
     found = fit_model(spectrum(), Measurement(data=data_1d()))
     with pytest.warns():  # a chain this short
-        found.sample(MC(use_mc=1, steps=30, burn=10, seed=1))
+        found.sample(steps=30, burn=10, seed=1)
     return found
 
 
