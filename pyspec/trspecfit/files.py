@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -73,7 +72,7 @@ class Project(_Project):
         self.sigma_type: str = self.settings.get("sigma_type") or "constant"
 
     @answered
-    def fit_2d(self, *, model_name: str, **options: Any) -> JointResult:
+    def fit_2d(self, *, model_name: str, **options: object) -> JointResult:
         """As :meth:`pyspec.Project.fit_2d`, with options of :func:`fitted`, too."""
         return fitted(super().fit_2d, model_name, options, self.show_output)
 
@@ -190,7 +189,7 @@ class File(_File):
     # models and fits
 
     @answered
-    def fit_baseline(self, /, model_name: str, stages: int = 1, **options: Any) -> FitResult:
+    def fit_baseline(self, /, model_name: str, stages: int = 1, **options: object) -> FitResult:
         """As :meth:`pyspec.File.fit_baseline`, with options of :func:`fitted`, too."""
         return fitted(
             super().fit_baseline,
@@ -200,12 +199,12 @@ class File(_File):
         )
 
     @answered
-    def fit_spectrum(self, /, model_name: str, **options: Any) -> FitResult:
+    def fit_spectrum(self, /, model_name: str, **options: object) -> FitResult:
         """As :meth:`pyspec.File.fit_spectrum`, with options of :func:`fitted`, too."""
         return fitted(super().fit_spectrum, model_name, options, self.project.show_output)
 
     @answered
-    def fit_2d(self, /, model_name: str, stages: int = 1, **options: Any) -> FitResult:
+    def fit_2d(self, /, model_name: str, stages: int = 1, **options: object) -> FitResult:
         """As :meth:`pyspec.File.fit_2d`, with options of :func:`fitted`, too."""
         return fitted(
             super().fit_2d, model_name, {"stages": stages, **options}, self.project.show_output
@@ -213,7 +212,7 @@ class File(_File):
 
     @answered
     def fit_slice_by_slice(
-        self, /, model_name: str, stages: int = 1, n_workers: int | None = None, **options: Any
+        self, /, model_name: str, stages: int = 1, n_workers: int | None = None, **options: object
     ) -> SliceResults:
         """As :meth:`pyspec.File.fit_slice_by_slice`, with options of :func:`fitted`, too."""
         if getattr(options.get("mc_settings"), "use_mc", 0):

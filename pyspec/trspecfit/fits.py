@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pyspec.calls import is_whole
 from pyspec.errors import FitError, shortened
@@ -51,7 +51,7 @@ class MC(SampleSettings):
 
 
 def fitted(
-    fit: Callable[..., Fitted], name: str, options: Mapping[str, Any], progress: bool
+    fit: Callable[..., Fitted], name: str, options: Mapping[str, object], progress: bool
 ) -> Fitted:
     """A fit of the model of that name. Its options are those of pyspec, and these:
 
@@ -69,12 +69,9 @@ def fitted(
     stages, first, second = (own.pop(key, None) for key in ("stages", "fit_alg_1", "fit_alg_2"))
     if stages not in (None, 1, 2):
         raise FitError(f"stages must be 1, or 2 for fit_alg_1 then fit_alg_2; not {stages!r}")
-    if stages == 2:
-        method = first or "nelder", second or "native"
-    elif second is not None:
+    if stages != 2 and second is not None:
         raise FitError(f"fit_alg_2={second!r} is the method of a second stage; give stages=2 too")
-    else:
-        method = first
+    method = (first or "nelder", second or "native") if stages == 2 else first
     if method is not None and own.setdefault("method", method) != method:
         raise FitError(
             f"method {own['method']!r} and the stages {method!r} contradict; give one of them"

@@ -23,7 +23,7 @@ file.fit_spectrum(
     stages=2,
     try_ci=0,
     show_plot=False,
-    mc_settings=MC(use_mc=1, steps=2600, burn=300, nwalkers=24, seed=7),
+    mc_settings=MC(use_mc=1, steps=3000, burn=300, nwalkers=24, seed=7),
 )
 samples = file.get_mcmc(fit_type="spectrum")
 chain = samples.flatchain
