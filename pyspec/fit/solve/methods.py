@@ -82,9 +82,11 @@ def canonical_method(method: object) -> str:
 
 def checked_methods(method: str | Sequence[str] | None) -> tuple[str, ...]:
     """The methods to run one after the other. Raises :class:`FitError` for unknown ones."""
-    if isinstance(method, Sequence) and not isinstance(method, str) and len(method):
-        return tuple(map(canonical_method, method))
-    return (NATIVE if method is None else canonical_method(method),)
+    if method is None:
+        return (NATIVE,)
+    if isinstance(method, str) or not isinstance(method, Sequence) or not len(method):
+        return (canonical_method(method),)
+    return tuple(map(canonical_method, method))
 
 
 #: What `linear` may be, besides None.
