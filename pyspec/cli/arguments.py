@@ -130,7 +130,7 @@ def _add_fit(commands: Commands) -> None:
         "--workers",
         type=partial(_whole, least=1),
         metavar="N",
-        help="processes that share a 2D fit, or threads of slices",
+        help="processes that share a 2D fit",
     )
     fit.add_argument("--check", action="store_true", help="read everything, fit nothing")
     fit.add_argument("-q", "--quiet", action="store_true", help="print the result only")

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspec.calls import answered
 from pyspec.errors import FitError
 from pyspec.executor import backend_name
 from pyspec.executor.problem import in_steps_of_the_first
 from pyspec.fit.batch.from_starts import best_from_starts
-from pyspec.fit.batch.pools import ClusterPool, refuse_shared
 from pyspec.fit.findings.finding import warn
 from pyspec.fit.interrupts import Hold, held
-from pyspec.fit.on_cluster import on_workers, shared
+from pyspec.fit.on_cluster import on_workers, refuse_shared, shared
 from pyspec.fit.options import MethodOptions, need_pairs
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.progress import Callback, make_progress
@@ -26,7 +25,6 @@ from pyspec.fit.starts import check_starts
 from pyspec.ir import GraphIR, model_of
 from pyspec.model import Measurement, Model
 from pyspec.model.data.row_ranges import in_chunks
-from pyspec.model.data.source import source_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -83,20 +81,17 @@ def fit_joint(
     if chunks is not None:
         refuse_shared(label, client)
         pairs = [(model, in_chunks(measured, chunks)) for model, measured in pairs]
-    apart = n_starts > 1 and all(source_of(measured.data) is None for _, measured in pairs)
-    rows_on = None if apart else client  # whole fits are tasks, where the data are at hand
     copies = [
-        (copy.deepcopy(model), on_workers(rows_on, model, measured)) for model, measured in pairs
+        (copy.deepcopy(model), on_workers(client, model, measured)) for model, measured in pairs
     ]
     problem = FitProblem.of(copies, chosen)
 
-    with Hold() as hold, shared(problem, rows_on, how.methods) as spent:
+    with Hold() as hold, shared(problem, client, how.methods) as spent:
         if n_starts == 1:
             joint = result_of(run_fit(problem, how, make_progress(progress, label)), JointResult)
         else:
-            pool = ClusterPool(client) if apart and client is not None else None
-            options_of_starts: Any = {"pool": pool, "progress": progress, "kind": JointResult}
-            joint = best_from_starts(problem, how, None, n_starts, seed, **options_of_starts)
+            drawn = None, n_starts, seed
+            joint = best_from_starts(problem, how, *drawn, progress=progress, kind=JointResult)
         assert isinstance(joint, JointResult)
         warn(joint.problem.label, joint._warned)
         joint._end(given_data, list(names) or [""] * len(pairs))

@@ -44,6 +44,12 @@ def on_workers(client: object, model: Model, measurement: Measurement) -> Measur
     return measurement
 
 
+def refuse_shared(label: str, client: object) -> None:
+    """Raises :class:`FitError` where work that one process does is to be shared."""
+    if client is not None:
+        raise FitError(f"{label}: chunks= is of fits in one process; leave it out, or client=")
+
+
 @contextmanager
 def shared(problem: FitProblem, client: object, methods: Sequence[str]) -> Iterator[Spent | None]:
     """Inside of this block the workers of `client` sum; None: nothing is shared.

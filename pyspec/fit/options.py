@@ -92,8 +92,9 @@ MEANT = {
     "energy": "; axes belong to the data: File(energy=...), or model.set_axes(energy=...)",
     "energies": "; axes belong to the data: File(energy=...), or model.set_axes(energy=...)",
     "limits": "; the window is file.set_fit_limits([82, 90])",
-    "n_workers": "; C uses the threads that PYSPEC_NUM_THREADS allows, and processes are those of "
-    "client=dask.distributed.Client()",
+    **dict.fromkeys(
+        ("workers", "n_workers"), "; C uses the threads that PYSPEC_NUM_THREADS allows"
+    ),
     "verbose": "; did you mean 'progress'?",
     "stages": _IN_TURN,
     "fit_alg_1": "; did you mean 'method'?",

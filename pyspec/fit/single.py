@@ -14,10 +14,9 @@ import numpy.typing as npt
 from pyspec.calls import answered
 from pyspec.errors import CallError, DataError, FitError
 from pyspec.fit.batch.from_starts import best_from_starts
-from pyspec.fit.batch.pools import ClusterPool, refuse_shared
 from pyspec.fit.findings.finding import warn
 from pyspec.fit.interrupts import Hold, held
-from pyspec.fit.on_cluster import on_workers, shared
+from pyspec.fit.on_cluster import on_workers, refuse_shared, shared
 from pyspec.fit.options import FitOptions, MethodOptions, need_pair
 from pyspec.fit.problem import make_problem
 from pyspec.fit.progress import Callback, Silent, make_progress
@@ -83,9 +82,8 @@ def fit_model(
         of each fit
     seed : of the random starts, and of methods that draw random numbers (differential_evolution,
         basinhopping, dual_annealing, ampgo): the same one gives the same fit
-    client : a ``dask.distributed.Client`` whose workers share the rows of a series or, with
-        `n_starts` and data in memory, the fits; see docs/howto/cluster.md. Sums over shared rows
-        have the bits of those in one process
+    client : a ``dask.distributed.Client`` whose workers share the rows of a series; see
+        docs/howto/cluster.md. Their sums have the bits of those in one process
     chunks : rows of a series that are evaluated at a time, with the same bits; besides the data
         only a few chunks are held in memory. Data by reference are read in blocks of 4 MiB by
         default. Such fits do not begin on a part of the rows (docs/solver.md)
@@ -125,10 +123,8 @@ def fit_model(
             f"{own.name}: {others[0]} needs all residuals at once, the data are by reference; "
             f"use {NATIVE}, the default, or give np.asarray(data)"
         )
-    apart = n_starts > 1 and source_of(measurement.data) is None
-    rows_on = None if apart else client  # whole fits are tasks, where the data are at hand
-    if rows_on is not None:
-        measurement = on_workers(rows_on, own, measurement)
+    if client is not None:
+        measurement = on_workers(client, own, measurement)
     compiled = model if isinstance(model, CompiledModel) else compile_model(own)
     if seeds:
         compiled = with_fixed(compiled, seeds)
@@ -140,9 +136,8 @@ def fit_model(
             reporter = Silent() if progress is None else make_progress(progress, own.name)
             result = result_of(run_fit(problem, how, reporter, seeds))
         else:
-            pool = ClusterPool(client) if apart and client is not None else None
             drawn = seeds, n_starts, seed
-            result = best_from_starts(problem, how, *drawn, pool=pool, progress=progress)
+            result = best_from_starts(problem, how, *drawn, progress=progress)
         if result._warned:
             warn(problem.label, result._warned)
         ended = result._problem.made()
@@ -153,10 +148,10 @@ def fit_model(
 
     with Hold() as hold:
         spent = None
-        if rows_on is None:
+        if client is None:
             result = whole()
         else:
-            with shared(problem, rows_on, how.methods) as spent:
+            with shared(problem, client, how.methods) as spent:
                 result = whole()
         result.spent = spent
         return hold.mark(result)

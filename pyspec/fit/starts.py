@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -211,13 +210,6 @@ class Ended(Status):
     result: FitResult | None = field(default=None, repr=False)
 
     plural, fit_type = "starts", ""
-
-    def __getstate__(self) -> dict[str, object]:
-        """The problem of the result is where it goes."""
-        result = copy.copy(self.result)
-        if result is not None:
-            vars(result).update(_problem=None, _minimizer=None)
-        return {**self.__dict__, "result": result}
 
     @classmethod
     def of(cls, index: int, row: int, status: str, message: str, result: FitResult | None) -> Ended:

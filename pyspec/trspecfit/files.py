@@ -220,7 +220,7 @@ class File(_File):
                 "slices are not sampled all at once; sample one: "
                 "slices[0].result.sample(steps=2000)"
             )
-        options = {"stages": stages, "n_workers": n_workers, **options}
+        options = {"stages": stages, **options}
         return fitted(super().fit_slice_by_slice, model_name, options, False)
 
     @property

@@ -27,7 +27,7 @@ TRACE = "delay (ps),s1\n1,5\n2,6\n3,7\n"
             "data: {path: t.csv, columns: [energy, s1]}\nmodels: m.yaml\nfit: {n_starts: 3}\n",
             "job.yaml:3: fit.n_starts: is an option: write 'options: {n_starts: …}' below 'fit:'",
         ),
-        # "Did you mean 'n_workers'?", of n_workers, and how a File is told of limits.
+        # How a File is told of limits.
         *(
             (
                 TABLE,
@@ -35,7 +35,6 @@ TRACE = "delay (ps),s1\n1,5\n2,6\n3,7\n"
                 f"fit.options.{key}: is no option; write {instead}",
             )
             for key, instead in (
-                ("n_workers", "'workers: 2' below 'fit:'"),
                 ("limits", "'limits: {energy: [82, 90]}'"),
                 ("sigma", "'noise: {sigma: 0.4}'"),
                 ("scale_errors", "it below 'fit:'"),
@@ -49,7 +48,7 @@ TRACE = "delay (ps),s1\n1,5\n2,6\n3,7\n"
             "data: {path: t.csv}\nmodels: m.yaml\nfit: {type: 2d, spectrum: 1}\n",
             "fit: 'spectrum:' belongs to 'type: spectrum', not to type 2d",
         ),
-        (TABLE, START + "fit: {workers: 2}\n", "fit: 'workers:' belongs to 'type: slices', not to"),
+        (TABLE, START + "fit: {workers: 2}\n", "C uses the threads that PYSPEC_NUM_THREADS allows"),
         (TRACE, "data: {path: t.csv}\nmodels: m.yaml\n", "if it is energy, write 'rename: {time"),
     ],
 )

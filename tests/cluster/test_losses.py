@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 from support.clusters import assert_same, cluster, long_series
 from support.later import later
-from support.native_cases import CASES
 
-from pyspec.fit import fit_many, fit_model
+from pyspec.fit import fit_model
 from pyspec.io import by_reference
 
 later("distributed")
@@ -94,24 +93,6 @@ def test_a_scheduler_that_is_gone_is_one_answer_with_the_best_point() -> None:
         assert "the cluster is gone" in result.message
         assert "the best point is kept" in result.message
         assert np.isfinite(result.chisqr)
-
-
-def test_many_fits_end_with_what_there_is_where_the_scheduler_is_gone() -> None:
-    with cluster() as client:
-        model, measurement = CASES["one spectrum"]()[0]
-        gone = []
-
-        def stop(done: int, total: int) -> None:
-            if not gone:
-                gone.append(done)
-                client.cluster.sync(client.cluster.scheduler.close)
-
-        with pytest.warns(UserWarning, match=r"the cluster is gone .* fits are kept"):
-            found = fit_many(model, [measurement] * 2000, client=client, progress=stop)
-        states = set(found.status)
-        assert "not run" in states
-        assert states & {"converged", "stopped"}
-        assert "the cluster is gone" in found[found.status.index("not run")].message
 
 
 def test_ctrl_c_and_limits_end_the_fit_with_the_best_point() -> None:

@@ -7,14 +7,11 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 from support.native_cases import CASES, fit
 
-from pyspec import fit_slices
 from pyspec._library.threads import Threads, refuse_many
 from pyspec.errors import FitError
 from pyspec.executor import make_executor
@@ -129,11 +126,6 @@ def test_more_threads_than_a_few_for_each_core_are_an_error(
     monkeypatch.setenv("PYSPEC_NUM_THREADS", given)
     with pytest.raises(FitError, match=f"PYSPEC_NUM_THREADS={given}: this machine has .* at most"):
         fit(CASES["a series"]())
-    monkeypatch.delenv("PYSPEC_NUM_THREADS")
-    model, one = CASES["one spectrum"]()[0]
-    series = replace(one, data=np.stack([one.data, one.data]))
-    with pytest.raises(FitError, match=f"n_workers={given}: this machine has"):
-        fit_slices(model, series, n_workers=int(given))
 
 
 def test_the_most_threads_are_a_few_for_each_core(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,7 +108,6 @@ def test_on_a_cluster() -> None:
         assert_same(fit_model(model, measurement, client=client), expected)
         held: Any = by_reference(np.asarray(measurement.data), rows=7)
         assert_same(fit_model(model, Measurement(held), client=client), expected)
-        assert list(bootstrap(expected, 9, client=client)) == list(bootstrap(expected, 9))
 
 
 def file_of(inputs: dict[str, Any]) -> File:

@@ -12,14 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 from campaign.maps import MODEL, ROOT
-from support.clusters import cluster
 from support.later import later
 
 from pyspec import DataError, FitError, Measurement, Model, fit_map, fit_slices, load_model
-from pyspec.errors import ClusterError, ModelWarning
+from pyspec.errors import ModelWarning
 from pyspec.workflow.maps import block as block_module
 from pyspec.workflow.maps.findings import with_findings
-from pyspec.workflow.maps.map_data import MapData
 from pyspec.workflow.maps.store import BLOCKS
 
 xarray = later("xarray")
@@ -264,7 +262,7 @@ def test_wrong_calls(peak: Model, scan: Any, tmp_path: Path) -> None:
     refused("block_size", FitError, block_size=2.5)
     refused("mask has type int64; give booleans", mask=(scan > 1e9).astype(np.int64))
     refused("mask has type int64; give booleans", mask=np.zeros(60, np.int64))
-    refused("client must be a dask.distributed.Client", ClusterError, client="tcp://localhost:8786")
+    refused("client", FitError, client="tcp://localhost:8786")
     with pytest.raises(DataError, match="no address"):
         fit_map(peak, scan, "s3://bucket/map.zarr")
     (tmp_path / "file").write_text("")
@@ -324,15 +322,6 @@ def test_ctrl_c_keeps_what_is_written(peak: Model, scan: Any, tmp_path: Path) ->
     assert found.identical(fit_map(peak, scan, tmp_path / "whole.zarr", block_size=8).load())
 
 
-def test_a_cluster_gets_whole_spectra(peak: Model, scan: Any, tmp_path: Path) -> None:
-    class Client:
-        def compute(self) -> None: ...
-        def nthreads(self) -> None: ...
-
-    with pytest.raises(DataError, match=r"write data = data.chunk\({'energy': -1}\)"):
-        fit_map(peak, scan.chunk({"energy": 30}), tmp_path / "map.zarr", client=Client())
-
-
 @pytest.mark.parametrize("library", ["zarr", "dask", "xarray"])
 def test_without_the_libraries(
     peak: Model, scan: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str
@@ -343,77 +332,9 @@ def test_without_the_libraries(
 
 
 @pytest.mark.slow
-def test_what_workers_hold_is_not_sent(peak: Model, scan: Any, tmp_path: Path) -> None:
-    pytest.importorskip("distributed")
-    expected = fit_map(peak, scan, tmp_path / "expected.zarr", block_size=8).load()
-    with cluster() as client:
-        held = client.persist(scan.chunk({"y": 3}))
-        twice = (2 * held) / 2
-        for k, data in enumerate((held, twice, scan.chunk({"y": 3}), scan)):
-            assert MapData({"data": data})._held == ({"data"} if k < 2 else set())
-            found = fit_map(peak, data, tmp_path / f"{k}.zarr", client=client, block_size=8)
-            assert found.load().identical(expected)
-
-
-@pytest.mark.slow
-def test_workers_of_another_build_are_refused(peak: Model, scan: Any, tmp_path: Path) -> None:
-    pytest.importorskip("distributed")
-    with (
-        cluster(("BASELINE",)) as client,
-        pytest.raises(ClusterError, match="uses the build BASELINE, this process"),
-    ):
-        fit_map(peak, scan, tmp_path / "map.zarr", client=client)
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("where", ["here", "cluster"])
-def test_a_map_that_is_killed_is_the_undisturbed_one(where: str) -> None:
-    if where == "cluster":
-        pytest.importorskip("distributed")
+def test_a_map_that_is_killed_is_the_undisturbed_one() -> None:
     command = [sys.executable, "-m", "tests.campaign.maps", "--spectra", "3000", "--kills", "3"]
-    command += ["--block-size", "100", "--turns", "0"]
-    command += ["--cluster"] if where == "cluster" else []
+    command += ["--block-size", "100"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "different: nothing" in done.stdout
-
-
-#: Kills a worker after the third block, while others run.
-LOST = """
-import os, signal, sys
-sys.path.insert(0, {tests!r})
-import numpy as np, xarray
-from dask.distributed import Client, LocalCluster
-from pyspec import fit_map, load_model
-from workflow.test_maps import MODEL, ENERGY
-
-def main():
-    clean = 3.0 + 18.0 * np.exp(-(((ENERGY - 84.1) / 0.6) ** 2))
-    data = clean + np.random.default_rng(3).normal(0, 0.3, (40, 50, 60))
-    scan = xarray.DataArray(data, dims=("y", "x", "energy"), coords={{"energy": ENERGY}})
-    model = load_model(MODEL, "peak")
-    options = dict(n_workers=2, threads_per_worker=1, dashboard_address=None)
-    with LocalCluster(**options) as cluster, Client(cluster) as client:
-        def kill(done, total):
-            if done == 300:
-                os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
-        found = fit_map(model, scan, "lost.zarr", client=client, block_size=100, progress=kill)
-        found = found.load()
-    whole = fit_map(model, scan, "whole.zarr", block_size=100).load()
-    assert found.identical(whole)
-    print("equal")
-
-if __name__ == "__main__":
-    main()
-"""
-
-
-@pytest.mark.slow
-def test_a_worker_that_dies_costs_its_blocks_alone(tmp_path: Path) -> None:
-    pytest.importorskip("distributed")
-    script = tmp_path / "lost.py"
-    script.write_text(LOST.format(tests=str(ROOT / "tests")))
-    command = [sys.executable, str(script)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.stdout.strip().endswith("equal"), done.stdout + done.stderr

@@ -13,6 +13,7 @@ import pytest
 
 from pyspec import File, FitError, Project, SliceResults
 from pyspec.fit import fit_slices
+from pyspec.fit.batch import in_c
 from pyspec.model import Measurement, load_model
 from pyspec.workflow.fitting import shifts as shifting
 
@@ -159,7 +160,7 @@ def test_seeds(file: File) -> None:
         ({"seed_adapt": "argmax"}, "seed_adapt must be"),
         ({"seed_values": {"Gauss_01_x0": np.ones(3)}}, "one a slice"),
         ({"seed_values": rows[:3]}, "3 entries for 36 slices"),
-        ({"n_workers": 0}, "n_workers must be"),
+        ({"n_workers": 2}, "PYSPEC_NUM_THREADS"),
     ):
         with pytest.raises(FitError, match=message):
             file.fit_slice_by_slice("peak", **options)
@@ -167,9 +168,12 @@ def test_seeds(file: File) -> None:
         file.fit_slice_by_slice("peak", seed_values={"Gauss_1_x0": 3.0})
 
 
-def test_threads_give_the_same_bits(file: File) -> None:
-    alone = file.fit_slice_by_slice("peak", seed_source="model", n_workers=1)
-    shared = file.fit_slice_by_slice("peak", n_workers=2, seed_source="model")
+def test_threads_give_the_same_bits(file: File, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPEC_NUM_THREADS", "1")
+    alone = file.fit_slice_by_slice("peak", seed_source="model")
+    monkeypatch.setenv("PYSPEC_NUM_THREADS", "2")
+    monkeypatch.setattr(in_c, "threads_for", lambda size: 2)
+    shared = file.fit_slice_by_slice("peak", seed_source="model")
     assert shared.status == alone.status
     np.testing.assert_array_equal(shared.rows, alone.rows)
     for name in alone.names:
@@ -209,11 +213,6 @@ def test_ctrl_c_keeps_what_is_done(file: File) -> None:
     assert np.isfinite(slices.values["Gauss_01_x0"]).sum() == 10
 
 
-def test_threads_are_those_of_c(file: File) -> None:
-    with pytest.warns(UserWarning, match=r"Python takes part in each of these slices; client="):
-        file.fit_slice_by_slice("peak", n_workers=2, method="leastsq")
-
-
 SCRIPT = """
 import os, signal, threading, time
 import numpy as np
@@ -225,7 +224,7 @@ if __name__ == "__main__":
     data = np.random.default_rng(0).normal(5, 1, (20000, 81))
     press = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
     slices = fit_slices(
-        model, Measurement(data=data), n_workers={n},
+        model, Measurement(data=data),
         progress=lambda done, total: press.start() if done == 1 else None,
     )
     print(slices.interrupted, slices.status.count("not run") > 0, len(slices))
@@ -234,10 +233,9 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGINT"), reason="no signals")
-@pytest.mark.parametrize("n", [1, 2])
-def test_a_signal_ends_the_job(tmp_path: Path, n: int) -> None:
+def test_a_signal_ends_the_job(tmp_path: Path) -> None:
     path = tmp_path / "job.py"
-    path.write_text(SCRIPT.format(model=MODEL, n=n))
+    path.write_text(SCRIPT.format(model=MODEL))
     done = subprocess.run(
         [sys.executable, str(path)], capture_output=True, text=True, timeout=120, check=False
     )

@@ -79,7 +79,6 @@ def run_one(args: Namespace) -> int:
     dataset = load_data(job)
     say(for_fields(dataset.describe()))
     kind = _kind(job, dataset)
-    _check_workers(job, kind)
     file = file_of(job, dataset)
     model = file.select_model()
     _check_means(job, file, kind)
@@ -92,7 +91,7 @@ def run_one(args: Namespace) -> int:
         )
         return 0
     say(f"\nFitting {_TITLES[kind]} ...")
-    _check_sharing(job, args, kind)
+    _check_sharing(args, kind)
     shares = (args.scheduler, args.workers) if kind == "2d" else (None, None)
     # What was fitted is written, whenever a signal comes.
     with client_of(*shares) as client, Hold() as hold:
@@ -153,7 +152,6 @@ def _override(job: Job, args: Namespace) -> None:
             raise FlagError(f"--type must be one of {types}, not {args.type!r}{hint}")
         job.fit.type = args.type
         job.fit.spectrum = job.fit.spectrum if args.type == "spectrum" else None
-        job.fit.workers = job.fit.workers if args.type == "slices" else None
     job.fit.progress &= not args.quiet
 
 
@@ -211,25 +209,11 @@ def _kind_of_line(job: Job, dataset: Dataset) -> str:
     return kind
 
 
-def _check_workers(job: Job, kind: str) -> None:
-    """A job's own workers are threads for slices: other fits would not use them."""
-    if job.fit.workers is not None and kind != "slices":
-        command = f"pyspec fit {word(job.path)} --workers 4"
-        other = f"; to share it write {command}" if kind == "2d" else ""
-        raise job.fields.wrong(
-            "fit",
-            f"'workers:' belongs to 'type: slices', not to type {kind}; leave it out{other}",
-        )
-
-
-def _check_sharing(job: Job, args: Namespace, kind: str) -> None:
-    """Raises :class:`FlagError` where the fits of this kind share nothing; slices take workers."""
-    if kind == "slices" and args.scheduler is None:
-        job.fit.workers = args.workers or job.fit.workers
-    elif kind != "2d" and (args.scheduler or args.workers):
+def _check_sharing(args: Namespace, kind: str) -> None:
+    """Raises :class:`FlagError` where processes share nothing of the fits of this kind."""
+    if kind != "2d" and (args.scheduler or args.workers):
         flag = "--scheduler" if args.scheduler else "--workers"
-        others = "" if args.scheduler else " and of type slices"
-        raise FlagError(f"{flag} is for fits of type 2d{others}; this one is of type {kind}")
+        raise FlagError(f"{flag} is for fits of type 2d; this one is of type {kind}")
 
 
 def _check_means(job: Job, file: File, kind: str) -> None:
@@ -276,7 +260,7 @@ def _fit_main(
         point, span = _when(job)
         return file.fit_spectrum(name, time_point=point, time_range=span, **options)
     if kind == "slices":
-        return file.fit_slice_by_slice(name, n_workers=job.fit.workers, **options)
+        return file.fit_slice_by_slice(name, **options)
     return file.fit_2d(name, client=client, **options)
 
 

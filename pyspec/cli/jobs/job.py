@@ -75,7 +75,6 @@ class FitSpec:
     type: str | None
     spectrum: float | tuple[float, float] | None
     options: dict[str, Any]
-    workers: int | None
     progress: bool
 
 
@@ -294,7 +293,7 @@ def _fit(top: Fields) -> FitSpec:
     }
     inner = own.fields("options")
     options |= {key: _option(inner, key) for key in inner.nodes}
-    workers, progress = own.whole("workers", 1), own.value("progress", bool, True)
+    progress = own.value("progress", bool, True)
     for key in [key for key in own.nodes if key not in own.field_names]:
         if key in get_type_hints(FitOptions):
             raise own.wrong(key, f"is an option: write 'options: {{{key}: …}}' below 'fit:'")
@@ -303,7 +302,7 @@ def _fit(top: Fields) -> FitSpec:
                 check_options("fit", {key: None})
     own.done()
     chosen = {key: value for key, value in options.items() if value is not None}
-    return FitSpec(kind, spectrum, chosen, workers, progress)
+    return FitSpec(kind, spectrum, chosen, progress)
 
 
 def _option(inner: Fields, key: str) -> object:
@@ -324,7 +323,6 @@ def _option(inner: Fields, key: str) -> object:
 _ELSEWHERE = {
     **dict.fromkeys(("sigma", "noise", "weights"), "'noise: {sigma: 0.4}'"),
     **dict.fromkeys(("energy", "time", "limits"), "'limits: {energy: [82, 90]}'"),
-    **dict.fromkeys(("workers", "n_workers"), "'workers: 2' below 'fit:'"),
     **dict.fromkeys(("type", "spectrum", "scale_errors"), "it below 'fit:'"),
     "mask": "'mask: nan' below 'data:'",
     "client": "--scheduler behind 'pyspec fit'",

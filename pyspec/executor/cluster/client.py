@@ -92,32 +92,6 @@ def agree(client: Client) -> Agreement:
     return Agreement(own.fingerprint, isa)
 
 
-def agree_on_fits(client: Client) -> Agreement:
-    """The library and the build of whole fits on workers, which are those of this process.
-
-    Raises :class:`ClusterError` as of :func:`agree`, and where a worker uses another build: the
-    last bits of its fits would differ.
-    """
-    own = this_build()
-    for address, build in _builds(client).items():
-        if build.isa != own.isa:
-            raise ClusterError(
-                f"{address} uses the build {build.isa}, this process {own.isa}: results would "
-                "depend on where a fit runs; set the same PYSPEC_ISA everywhere"
-            )
-    return Agreement(own.fingerprint, own.isa)
-
-
-def refuse_other(terms: Agreement) -> None:
-    """Raises :class:`ClusterError` on a worker whose library or build is not that of `terms`."""
-    build = this_build()
-    if Agreement(build.fingerprint, build.isa) != terms:
-        raise ClusterError(
-            f"a worker that joined uses another pyspec or build ({build.isa}) than the fits began "
-            f"with ({terms.isa}); start workers like the others"
-        )
-
-
 def _builds(client: Client) -> dict[str, Build]:
     """Those of this process and of all workers, which have the same library."""
     answers = client.run(this_build, on_error="return")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Generic
+from dataclasses import dataclass
+from typing import Generic
 
 import numpy as np
 import numpy.typing as npt
@@ -22,12 +21,8 @@ from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import How
 from pyspec.fit.solve.stages import EndedInC, run_fit
-from pyspec.formula import op_of
 from pyspec.model import Measurement, Model
-from pyspec.plan import CompiledModel, compile_model
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from pyspec.plan import CompiledModel
 
 Array = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -43,11 +38,10 @@ class Batch(Generic[Fit]):
     Attributes
     ----------
     cases, how : what they are of, and how each runs
-    model : nobody changes it
+    compiled : their model
     like : a measurement from which those of the fits differ
     kind : what is kept of a fit
-    first : the number of the first; a part of a batch begins with another than 0
-    n_first : how many of the whole batch, from the first on, C does not fit
+    n_first : how many, from the first on, C does not fit
     row : of the data of fit 0 in a series
     rivals : the other optima of the original fit, when data are drawn again; None if they are not
         known
@@ -55,11 +49,10 @@ class Batch(Generic[Fit]):
 
     cases: Cases
     how: How
-    model: Model
+    compiled: CompiledModel
     like: Measurement
     backend: str
     kind: type[Fit]
-    first: int = 0
     n_first: int = 0
     row: int = 0
     rivals: list[Array] | None = None
@@ -69,32 +62,15 @@ class Batch(Generic[Fit]):
         """What messages call the model."""
         return self.model.name
 
-    @cached_property
-    def compiled(self) -> CompiledModel:
-        """The model, compiled in each process."""
-        return compile_model(self.model)
+    @property
+    def model(self) -> Model:
+        """That of all fits; nobody changes it."""
+        return self.compiled.model
 
     def template(self) -> tuple[CompiledModel, Measurement, str] | None:
         """The model and the backend of all fits, where C may make them, and a measurement from
         which theirs differ."""
         return self.compiled, self.like, self.backend
-
-    def part(self, numbers: range) -> Self:
-        """The batch of fits that follow each other, with their cases alone."""
-        own = slice(numbers[0] - self.first, numbers[-1] + 1 - self.first)
-        return replace(self, first=numbers[0], cases=self.cases.part(own))
-
-    def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in self.__dict__.items() if name != "compiled"}
-
-    def begin_part(self) -> None:
-        """Raises :class:`ModelError` where this process lacks a function of the model: then no fit
-        can run here."""
-        groups = [self.model.components]
-        for par in self.model.parameters.values():
-            groups += [part.components for part in (par.dynamics, par.profile) if part is not None]
-        for component in (part for group in groups for part in group):
-            op_of(component.function)
 
     def is_empty(self, fits: Made[Fit]) -> bool:
         """Whether none of the fits is worth to be kept."""
@@ -106,9 +82,8 @@ class Batch(Generic[Fit]):
         self, number: int, checksum: int | None = None
     ) -> tuple[FitProblem, Mapping[str, float]]:
         """The problem of one fit, whose data have that checksum if it is known, and its start."""
-        place = number - self.first
-        measurement, values = self.cases.measurement(place), self.cases.values_of(place)
-        names = self.compiled.model.fixed_names if values else ()
+        measurement, values = self.cases.measurement(number), self.cases.values_of(number)
+        names = self.model.fixed_names if values else ()
         fixed = {name: value for name, value in values.items() if name in names}
         free = {name: value for name, value in values.items() if name not in fixed}
         problem = problem_of(
@@ -182,7 +157,6 @@ class Made(Table[Fit]):
     Attributes
     ----------
     batch : what makes objects
-    first : the number of the first
     others : number → a fit that Python made
     solved : those that C made; None where it made none
     left : status and message of those that did not run
@@ -190,18 +164,10 @@ class Made(Table[Fit]):
 
     def __init__(self, batch: Batch[Fit]) -> None:
         super().__init__(len(batch.cases), batch.model, batch.backend)
-        self.batch, self.first = batch, batch.first
+        self.batch = batch
         self.others: dict[int, Fit] = {}
         self.solved: Solved | None = None
         self.left = "not run", ""
-
-    def take(self, first: int, others: Mapping[int, Fit], solved: Solved | None) -> None:
-        """Those of a worker, from that number on."""
-        self.others |= others
-        if solved is not None:
-            if self.solved is None:
-                self.solved = solved.empty(self.n)
-            self.solved.take(first - self.first, solved)
 
     @property
     def made(self) -> Bools:

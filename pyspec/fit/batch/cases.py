@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import compress, repeat
 from operator import attrgetter, is_not
 from typing import Protocol, cast
@@ -25,9 +25,6 @@ class Measured(Protocol):
 
     def __len__(self) -> int: ...
     def __getitem__(self, key: int, /) -> Measurement: ...
-    def part(self, own: slice) -> Measured:
-        """Those at some places."""
-
     def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
         """The arrays of consecutive measurements, data as numbers of 8 bytes, weights and masks
         where they differ; nobody has looked at their values. And which measurements differ from
@@ -65,18 +62,9 @@ class Cases:
         )
         return Arrays(*rows), np.repeat(able, n)  # type: ignore[arg-type]
 
-    def part(self, own: slice) -> Cases:
-        """Those at some places."""
-        measured = self.measured if len(self.measured) == 1 else self.measured.part(own)
-        return Cases(measured, self.values if len(self.values) == 1 else self.values[own])
-
 
 class Listed(tuple[Measurement, ...]):
     """Measurements that were made one by one."""
-
-    def part(self, own: slice) -> Listed:
-        """As of :meth:`Measured.part`."""
-        return Listed(self[own])
 
     def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
         """As of :meth:`Measured.arrays`. Series may differ from `like` only in their data: C sums
@@ -160,10 +148,6 @@ class Rows:
 
     def __getitem__(self, key: int, /) -> Measurement:
         return row_of(self.series, self.numbers[key])
-
-    def part(self, own: slice) -> Rows:
-        """As of :meth:`Measured.part`."""
-        return Rows(replace(self.series, rows=None, **self._cut(own)._asdict()))
 
     def _cut(self, own: slice) -> Arrays:
         """Rows of data, weights and mask."""

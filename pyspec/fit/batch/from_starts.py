@@ -1,15 +1,13 @@
-"""The best of the fits from several starts, here or by the workers of a cluster."""
+"""The best of the fits from several starts."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from pyspec.fit.batch.batch import Batch, Made
 from pyspec.fit.batch.cases import Cases, Listed
 from pyspec.fit.batch.loop import fit_cases
-from pyspec.fit.batch.pools import ClusterPool
 from pyspec.fit.batch.solved import Solved
 from pyspec.fit.ending import Start
 from pyspec.fit.problem import FitProblem
@@ -46,12 +44,9 @@ class Starts(Batch[Ended]):
 
     def template(self) -> tuple[CompiledModel, Measurement, str] | None:
         problem = self.problem
-        if problem.only is None or self.progress not in (None, False):
+        if problem.only is None or not problem.in_memory or self.progress not in (None, False):
             return None
         return problem.compiled, problem.measurement, problem.backend
-
-    def __getstate__(self) -> dict[str, object]:
-        return {**super().__getstate__(), "progress": None, "best": None}
 
     def is_empty(self, fits: Made[Ended]) -> bool:
         return all(ended.result is None for ended in fits.others.values())
@@ -59,14 +54,14 @@ class Starts(Batch[Ended]):
     def case(
         self, number: int, checksum: int | None = None
     ) -> tuple[FitProblem, Mapping[str, float]]:
-        return self.problem, self.cases.values_of(number - self.first)
+        return self.problem, self.cases.values_of(number)
 
     def kept(
         self, number: int, status: str, message: str, result: FitResult | None = None
     ) -> Ended:
         ended = super().kept(number, status, message, result)
         if result is None:
-            values = self.cases.values_of(number - self.first)
+            values = self.cases.values_of(number)
             ended.start = replace(ended.start, start=values)
         elif ended.is_better(self.best):
             if self.best is not None:
@@ -104,45 +99,29 @@ def best_from_starts(
     n_starts: int,
     seed: int,
     *,
-    pool: ClusterPool | None = None,
     progress: bool | Callback | None = None,
     kind: type[FitResult] = FitResult,
 ) -> FitResult:
-    """The fit of the lowest chi² from `n_starts` starts, by the workers of a cluster or in turn
-    here; its `starts` lists all of them, and its findings say where they disagree.
+    """The fit of the lowest chi² from `n_starts` starts; its `starts` lists all of them, and its
+    findings say where they disagree.
 
-    Ctrl-C, or a cluster that is gone, ends them with the best so far. Raises what the first start
-    raised if all of them fail.
+    Ctrl-C ends them with the best so far. Raises what the first start raised if all of them fail.
     """
     starts = list(drawn_starts(problem, seeds, n_starts, seed))
     batch = Starts(
         cases=Cases(Listed(file.measurement for file in problem.files[:1]), starts),
         how=how,
-        model=problem.model,
+        compiled=problem.compiled,
         like=problem.measurement,
         backend=problem.backend,
         kind=Ended,
         n_first=1,
         problem=problem,
         returns=kind,
-        progress=progress if pool is None else None,
+        progress=progress,
     )
     fits = Made(batch)
-    reporter = Silent() if pool is None else make_progress(progress, batch.label)
-    nfev, low = 0, math.inf
-
-    def tell(numbers: range) -> None:
-        nonlocal nfev, low
-        for k in numbers if pool is not None else ():
-            fit = fits.fit_at(k)
-            nfev += fit.nfev
-            low = low if fit.is_failed else min(low, fit.start.chisqr)
-            reporter.update(nfev, fit.start.chisqr, low)
-
-    try:
-        interrupted, gone = fit_cases(fits, pool, tell)
-    finally:
-        reporter.close()
+    interrupted = fit_cases(fits, lambda numbers: None)
     made, best = fits.made, -1
     ended = {k: fits.fit_at(k) for k in range(n_starts) if made[k] or k in fits.others}
     for k, fit in ended.items():
@@ -154,8 +133,5 @@ def best_from_starts(
     if result is None:  # C made it, or another one is as good within rounding
         result = batch.result(best)
     result._problem = problem
-    if gone:
-        kept = f"{len(ended)} of {n_starts} starts had ended, their best point is kept"
-        result.success, result.message = False, f"{gone}; {kept}"
     drawn = {"n_starts": n_starts, "seed": seed}
     return with_starts(result, [*ended.values()], ended[best], drawn, interrupted)

@@ -119,7 +119,7 @@ class InC:
             return None
 
     def run(
-        self, n_first: int, check: Callable[[], None], each: bool, n_threads: int | None
+        self, n_first: int, check: Callable[[], None], each: bool
     ) -> Iterator[tuple[int, Bools]]:
         """(place of the first, which of them C made) for consecutive cases, as they end. C makes
         none of the `n_first` first ones. With `each`, a case begins only after the previous one was
@@ -127,9 +127,7 @@ class InC:
         n = len(self.cases)
         size = self.like.data.nbytes if self.like.data is not None else 1
         most = max(1, min(MOST_CASES, MOST_BYTES // size))
-        if n_threads is None:
-            n_threads = threads_for(self.layout.size * min(n, most))
-        n_threads = 1 if each else min(n_threads, n)
+        n_threads = 1 if each else min(threads_for(self.layout.size * min(n, most)), n)
         most = -(-most // n_threads) * n_threads  # as many for each of them
         with ExitStack() as stack:
             stack.callback(self.layout.give_back, self.laid)

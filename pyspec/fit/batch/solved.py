@@ -70,20 +70,6 @@ class Solved:
     def __len__(self) -> int:
         return len(self.fitted)
 
-    def empty(self, n: int) -> Solved:
-        """The same of so many fits, none of which is made."""
-        bounds = self.lower, self.upper
-        args = self.names, self.fixed_names, bounds, self.is_scaled, self.needed, self.moved
-        return Solved(n, *args)
-
-    def take(self, begin: int, part: Solved) -> None:
-        """Those of a part of the batch, from there on."""
-        own = slice(begin, begin + len(part))
-        for name in ("fitted", "numbers", "start", "fixed", "checksums"):
-            getattr(self, name)[own] = getattr(part, name)
-        self.evaluations += part.evaluations
-        self.seconds += part.seconds
-
     @property
     def made(self) -> Bools:
         """(n,) which of them C made."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,7 +33,7 @@ class Drawn:
     sigma : (…) standard deviations over the window, for noise that is drawn; of counts None
     residuals : (n,) residuals in units of sigma, to be drawn from; None where noise is drawn
     seed : of the random numbers; each fit has a stream of its own
-    numbers : of the fits
+    n : how many
     """
 
     measurement: Measurement
@@ -42,14 +41,10 @@ class Drawn:
     sigma: Array | None
     residuals: Array | None
     seed: int
-    numbers: Sequence[int]
+    n: int
 
     def __len__(self) -> int:
-        return len(self.numbers)
-
-    def part(self, own: slice) -> Drawn:
-        """As of :meth:`pyspec.fit.batch.cases.Measured.part`."""
-        return replace(self, numbers=self.numbers[own])
+        return self.n
 
     def __getitem__(self, key: int, /) -> Measurement:
         data = np.empty(self._shape)
@@ -80,7 +75,7 @@ class Drawn:
 
     def _draw(self, k: int, data: Array) -> None:
         """Draws the k-th data into memory of its own."""
-        words = np.random.SeedSequence([self.seed, self.numbers[k]])
+        words = np.random.SeedSequence([self.seed, k])
         generator = np.random.Generator(np.random.SFC64(words))
         window, expected, sigma = self.measurement.window(data), self.expected, self.sigma
         if window.size < data.size:

@@ -48,7 +48,6 @@ def fit_many(
     *,
     scale_covar: bool | None = None,
     max_seconds: float | None = None,
-    client: object = None,
     **options: Unpack[MethodOptions],
 ) -> ManyFits:
     """Fits one model many times: to many measurements on the same axes, from many start values, or
@@ -63,15 +62,13 @@ def fit_many(
         or None
     progress : True for a bar, or a function (fits done, all)
     max_nfev, max_seconds : limits of each fit
-    client : a ``dask.distributed.Client`` whose workers fit, many in a task; without one, threads
-        of C do
     others : as of :func:`pyspec.fit_model`
 
     Returns
     -------
     ManyFits
-        in the order of the measurements, wherever they were fitted, and with the same bits. A fit
-        that fails has the status "failed" and its message; Ctrl-C keeps the fits that are done,
+        in the order of the measurements. Threads of C share them, with the same bits. A fit that
+        fails has the status "failed" and its message; Ctrl-C keeps the fits that are done,
         the others have the status "not run".
     """
     listed = [measurements] if isinstance(measurements, Measurement) else list(measurements)
@@ -93,13 +90,12 @@ def fit_many(
     batch = Batch(
         cases=cases,
         how=how,
-        model=compiled.model,
+        compiled=compiled,
         like=listed[0],
         backend=chosen,
         kind=OneFit,
     )
-    batch.compiled = compiled
-    return _run(batch, progress, client)
+    return _run(batch, progress)
 
 
 @answered
@@ -111,7 +107,6 @@ def bootstrap(
     kind: str = "noise",
     seed: int = 0,
     progress: bool | Callable[[int, int], object] | None = None,
-    client: object = None,
 ) -> ManyFits:
     """Fits simulated repetitions of the measurement, to see how far the parameters scatter.
 
@@ -126,7 +121,7 @@ def bootstrap(
         sigma, drawn with replacement; it needs no normal distribution. Their mean is subtracted.
         They are multiplied by sqrt(n / (n - k)), because k free parameters made them smaller
     seed : of the random number generator; fit k has the same data wherever it runs
-    progress, client : as of :func:`fit_many`
+    progress : as of :func:`fit_many`
 
     Returns
     -------
@@ -191,7 +186,7 @@ def bootstrap(
         None if problem.is_poisson else sigma,
         residuals,
         int(seed),
-        range(int(n)),
+        int(n),
     )
     best = {**(problem.fixed or {}), **dict(zip(problem.names, result.theta.tolist(), strict=True))}
     alone = {"seed", "n_starts"}  # each fit starts once, from the best values
@@ -201,13 +196,13 @@ def bootstrap(
     batch = Batch(
         cases=Cases(drawn, [best]),
         how=how,
-        model=problem.model,
+        compiled=compile_model(problem.model),
         like=measurement,
         backend=problem.backend,
         kind=OneFit,
         rivals=result._rivals,
     )
-    return _run(batch, progress, client)
+    return _run(batch, progress)
 
 
 def _as_noise(residuals: Array, n_free: int) -> Array:
@@ -224,7 +219,6 @@ def _as_noise(residuals: Array, n_free: int) -> Array:
 def _run(
     batch: Batch[OneFit],
     progress: bool | Callable[[int, int], object] | None,
-    client: object,
 ) -> ManyFits:
     """All fits, in their order."""
     label = batch.model.name
@@ -236,4 +230,4 @@ def _run(
     if batch.backend != "compiled" or not batch.compiled.layouts:  # which has never run
         make_executor(batch.model, None, batch.backend)  # what is wrong with it is so in each fit
     with Hold() as hold:
-        return hold.mark(ManyFits(fit_batch(batch, progress, client)))
+        return hold.mark(ManyFits(fit_batch(batch, progress)))

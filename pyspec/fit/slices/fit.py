@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pyspec._library.threads import refuse_many
-from pyspec.calls import answered, real, whole
+from pyspec.calls import answered, real
 from pyspec.errors import FitError
 from pyspec.fit.batch.batch import Batch
 from pyspec.fit.batch.cases import Cases, Rows
@@ -44,10 +43,8 @@ def fit_slices(
     *,
     scale_covar: bool | None = None,
     seeds: Sequence[Mapping[str, float]] | None = None,
-    n_workers: int | None = None,
     times: npt.ArrayLike | None = None,
     max_seconds: float | None = None,
-    client: object = None,
     **options: Unpack[MethodOptions],
 ) -> SliceResults:
     """Fits a model of one spectrum to every spectrum of the window of a series.
@@ -58,19 +55,15 @@ def fit_slices(
     series : data (n_time, n_energy), window, weights, mask
     seeds : for each row of the window, values by name that replace those of the model: starts
         of free parameters, values of fixed ones
-    n_workers : threads of C that fit the slices, usually in less than 0.1 ms each; by default those
-        that ``PYSPEC_NUM_THREADS`` allows
-    client : a ``dask.distributed.Client`` whose workers fit the slices, many in a task, with the
-        bits of one after the other. Fits that run in Python need it to be shared out
     times : (n_rows,) the times of the window, for the results
     max_nfev, max_seconds : limits of each slice
     others : as of :func:`pyspec.fit.fit_model`; `progress` may be a function (done, total)
 
-    C fits one slice after the other. If it is not certain of a slice, this slice is fitted by
-    :func:`pyspec.fit.fit_model`. An example is a combination of parameters that the data do not
-    determine. All slices have the bits that fit_model gives. A slice that fails has the status
-    "failed" and its message; Ctrl-C keeps the slices that are done, the others have the status "not
-    run".
+    Threads of C share the slices, usually in less than 0.1 ms each. If C is not certain of a slice,
+    this slice is fitted by :func:`pyspec.fit.fit_model`. An example is a combination of parameters
+    that the data do not determine. All slices have the bits that fit_model gives. A slice that
+    fails has the status "failed" and its message; Ctrl-C keeps the slices that are done, the others
+    have the status "not run".
     """
     need_pair("fit_slices", model, series)
     limits = max_nfev, max_seconds, scale_covar
@@ -80,8 +73,6 @@ def fit_slices(
     refuse_free(model.name, model.parameters, "slices need")
     if model.is_time_model or model.dimension != 1:
         raise FitError(f"{model.name}: a slice is one spectrum; give the model no time axis")
-    if n_workers is not None:
-        n_workers = refuse_many("n_workers", whole("n_workers", n_workers, 1, FitError))
     rows = range(*(series.rows or (0, series.data.shape[0])))
     axis = real("times", np.arange(len(rows)) if times is None else times)
     if axis.shape != (len(rows),):
@@ -101,14 +92,13 @@ def fit_slices(
     batch = Batch(
         cases=Cases(Rows(series), [dict(start) for start in starts] or [{}]),
         how=how,
-        model=model,
+        compiled=compiled,
         like=first.measurement,
         backend=first.backend,
         kind=SliceFit,
         row=rows[0],
     )
-    batch.compiled = compiled
     data_checksum = checksum_of(series)
     with Hold() as hold:
-        fits = fit_batch(batch, progress, client, n_workers)
+        fits = fit_batch(batch, progress)
         return hold.mark(SliceResults(fits, series, axis, data_checksum))

@@ -190,26 +190,21 @@ class FileFits(FileModels):
         /,
         model_name: str,
         *,
-        n_workers: int | None = None,
         seed_source: str | None = None,
         seed_values: object = None,
         seed_adapt: str | None = "argmax_shift",
-        client: object = None,
         **options: Unpack[FitOptions],
     ) -> SliceResults:
         """Fits one model to every spectrum of the window, each on its own.
 
         Parameters
         ----------
-        n_workers : threads of C that fit the slices, usually in less than 0.1 ms each; by default
-            those that ``PYSPEC_NUM_THREADS`` allows
         seed_source : "baseline" (default if one was fitted), "model", or "explicit" with
             `seed_values`. These are name → number or (n_slices,), a DataFrame of such columns, a
             list of dicts, or fitted slices, whose values the free parameters take
         seed_adapt : "argmax_shift" shifts the start of every free ``x0`` with the maximum of the
             slice, or against it for lines that part. A shifted start is used only if it is nearer
             to the slice. None shifts nothing
-        client : a ``dask.distributed.Client`` whose workers fit the slices
         options : as of :func:`pyspec.fit.fit_slices`
 
         A slice that fails, or Ctrl-C, loses no other slice.
@@ -237,8 +232,6 @@ class FileFits(FileModels):
                 series,
                 seeds=seeds,
                 times=times,
-                n_workers=n_workers,
-                client=client,
                 **self._options(options),
             ).diagnose()
             slices.file_name, slices.started_from = self.name, origin

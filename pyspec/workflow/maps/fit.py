@@ -6,7 +6,6 @@ import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,12 +32,10 @@ from pyspec.workflow.maps.map_data import (
     Block,
     MapData,
     alike,
-    check_chunks,
     check_size,
     map_array,
     seed_parts,
 )
-from pyspec.workflow.maps.run import Cluster, run
 from pyspec.workflow.maps.store import MapStore
 from pyspec.workflow.maps.template import check_identity, identity, make_template
 
@@ -50,8 +47,8 @@ if TYPE_CHECKING:
 
 #: Arguments of fit_map that fits do not have.
 _OWN = (
-    "energy", "energy_limits", "sigma", "counts", "mask", "seed_values", "seed_adapt", "client",
-    "block_size", "progress",
+    "energy", "energy_limits", "sigma", "counts", "mask", "seed_values", "seed_adapt", "block_size",
+    "progress",
 )  # fmt: skip
 
 
@@ -68,14 +65,13 @@ def fit_map(
     mask: npt.ArrayLike | xarray.DataArray | None = None,
     seed_values: SeedValues = None,
     seed_adapt: str | None = "argmax_shift",
-    client: object = None,
     block_size: int | None = None,
     progress: bool | Callable[[int, int], object] | None = None,
     **options: Unpack[MapOptions],
 ) -> Any:  # a Dataset, of which its own types refuse `found["a"].plot()`
     """Fits a model of one spectrum to every spectrum of a map, and writes the results as it goes.
 
-    The map is fitted in blocks of some thousand spectra, each a task of dask that writes its
+    The map is fitted in blocks of some thousand spectra, which threads of C share. Each writes its
     results to the zarr store. The same call continues an earlier one, however that ended. Complete
     blocks are not fitted again; their data are read to check that they have not changed.
 
@@ -94,10 +90,8 @@ def fit_map(
     seed_adapt : "argmax_shift" moves the start of every free ``x0`` by the distance between the
         maxima of the spectrum and of the model, where that start is nearer; None does not, and
         neither do `seed_values`
-    client : a ``dask.distributed.Client``, whose workers reach data and store by the same paths.
-        Without one, threads of C share the spectra of a block
-    block_size : spectra in a block; by default about 5000, or fewer so that all workers have
-        blocks. A store that was begun keeps its own
+    block_size : spectra in a block; by default about 5000, or half of a small map. A store that was
+        begun keeps its own
     progress : True for a bar, or a function (spectra done, all)
     options : as of :func:`pyspec.fit_slices`
 
@@ -113,8 +107,7 @@ def fit_map(
     A spectrum that cannot be fitted has the status "failed" and its message. Ctrl-C raises
     KeyboardInterrupt and keeps what is written. Raises :class:`DataError` for a store of another
     model, other settings or other data. At the end it also raises it for blocks that could not be
-    read, and for a file that has grown meanwhile. Raises :class:`ClusterError` if workers use
-    another pyspec or another build of its kernels.
+    read, and for a file that has grown meanwhile.
     """
     need_model("fit_map", model)
     for library in ("xarray", "dask", "zarr"):
@@ -126,9 +119,8 @@ def fit_map(
         if hint and name not in (*METHOD_OPTIONS, *FIT_OPTIONS):
             raise FitError(f"fit_map has no argument {name!r}{hint}")
     if "://" in str(store):
-        raise DataError(f"store is {str(store)!r}; give a path that all workers reach, no address")
+        raise DataError(f"store is {str(store)!r}; give a path, no address")
     array = map_array(data, energy)
-    check_chunks(array, client is not None)
     job, map_data = _described(
         model, array, energy_limits, sigma, counts, mask, seed_values, seed_adapt, options
     )
@@ -137,10 +129,9 @@ def fit_map(
     _rehearse(job, map_data)
     steps = Steps(progress, f"{model.name}, map")
     with Hold() as hold:
-        cluster = None if client is None else Cluster(client)
         try:
-            left = _begin(job, map_data, block_size, cluster, hold)
-            _fit(job, map_data, left, cluster, steps, hold)
+            left = _begin(job, map_data, block_size, hold)
+            _fit(job, map_data, left, steps, hold)
             check_size(data, energy, array, path)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
@@ -245,7 +236,6 @@ def _begin(
     job: MapJob,
     map_data: MapData,
     block_size: int | None,
-    cluster: Cluster | None,
     hold: Hold,
 ) -> list[Block]:
     """The blocks that are not written yet; makes the store or checks it."""
@@ -254,8 +244,7 @@ def _begin(
         check_identity(store.identity(), now, store.path)
         blocks = map_data.blocks(store.block())
     else:
-        share = map_data.n_spectra // (2 * (1 if cluster is None else cluster.room))
-        size = block_size or max(1, min(SPECTRA, share))
+        size = block_size or max(1, min(SPECTRA, map_data.n_spectra // 2))
         block = map_data.block_shape(size)
         blocks = map_data.blocks(block)
         grid = tuple(math.ceil(n / step) for n, step in zip(map_data.shape, block, strict=True))
@@ -263,11 +252,12 @@ def _begin(
     checksums = {number: store.inputs_of(number, place) for number, place in blocks}
     written = [entry for entry in blocks if checksums[entry[0]] is not None]
 
-    looks = (partial(inputs_checksum, map_data.part(place)) for _, place in written)
-    for k, checksum in run(cluster, looks, hold):
-        number, place = written[k]
-        if isinstance(checksum, Exception):
-            raise _unreadable(map_data, [(number, place)], checksum, store) from checksum
+    for number, place in written:
+        hold.check()
+        try:
+            checksum = inputs_checksum(map_data.part(place))
+        except Exception as error:
+            raise _unreadable(map_data, [(number, place)], error, store) from error
         if checksum != checksums[number]:
             raise DataError(
                 f"{store.path} holds a map of other data: those at {map_data.named(place)} were "
@@ -280,7 +270,6 @@ def _fit(
     job: MapJob,
     map_data: MapData,
     left: list[Block],
-    cluster: Cluster | None,
     steps: Steps,
     hold: Hold,
 ) -> None:
@@ -290,16 +279,18 @@ def _fit(
     if done:
         steps.update(done, map_data.n_spectra)
 
-    fits = (partial(fit_block, job, *block, map_data.part(block[1])) for block in left)
-    for k, error in run(cluster, fits, hold):
-        if isinstance(error, Exception):
-            failed.append((left[k], error))
+    for block in left:
+        hold.check()
+        try:
+            fit_block(job, *block, map_data.part(block[1]))
+        except Exception as error:
+            failed.append((block, error))
             continue
-        done += _spectra(left[k][1])
+        done += _spectra(block[1])
         steps.update(done, map_data.n_spectra)
     if failed:
-        error = failed[0][1]
-        raise _unreadable(map_data, [block for block, _ in failed], error, job.store) from error
+        first = failed[0][1]
+        raise _unreadable(map_data, [block for block, _ in failed], first, job.store) from first
 
 
 def _unreadable(

@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -15,18 +14,16 @@ import numpy as np
 from pyspec.errors import DataError, FitError, one_line
 from pyspec.io.atomic import plain_path
 from pyspec.io.optional import need
-from pyspec.io.sources.arrays import is_held
 from pyspec.model.data.checksum import Data
 from pyspec.workflow.maps.store import Place
-from pyspec.workflow.maps.unread import Lazy, Unread, unread
 
 if TYPE_CHECKING:
     import xarray
 
     SeedValues: TypeAlias = Mapping[str, float | xarray.DataArray] | xarray.Dataset | None
 
-#: Spectra of a block: two seconds of the quickest fits (0.35 ms each), beside which a task costs
-#: little (reading, writing and sending take some 60 ms together).
+#: Spectra of a block: a fifth of a second of the quickest fits, beside which reading and writing
+#: cost little.
 SPECTRA = 5000
 
 #: A block of the map: its number and its range along each leading axis.
@@ -63,20 +60,10 @@ class MapData:
         """How many there are."""
         return math.prod(self.shape)
 
-    def part(self, place: Place) -> dict[str, Data | Lazy | Unread]:
-        """The data of one block: arrays of NumPy, references that its task reads, or arrays of dask
-        that workers hold or compute."""
+    def part(self, place: Place) -> dict[str, Data]:
+        """The data of one block, which are read."""
         where = dict(zip(self.dims, place, strict=True))
-        own = {name: array.isel(where).data for name, array in self.parts.items()}
-        return {name: array if name in self._held else unread(array) for name, array in own.items()}
-
-    @cached_property
-    def _held(self) -> frozenset[str]:
-        is_lazy = need("dask", "a map", "zarr").is_dask_collection
-        arrays = {name: array.data for name, array in self.parts.items()}
-        return frozenset(
-            name for name, array in arrays.items() if is_lazy(array) and is_held(array)
-        )
+        return {name: np.asarray(array.isel(where)) for name, array in self.parts.items()}
 
     def block_shape(self, n_spectra: int) -> tuple[int, ...]:
         """The shape of blocks of about so many spectra, of whole chunks of the data where they
@@ -90,7 +77,7 @@ class MapData:
                 shape[axis] = min(self.shape[axis], shape[axis] * room)
         for axis in range(len(shape)):
             excess = math.prod(shape) // n_spectra
-            if excess > 4:  # one large chunk: several tasks read it
+            if excess > 4:  # one large chunk: several blocks read it
                 shape[axis] = max(1, shape[axis] // excess)
         return tuple(shape)
 
@@ -176,17 +163,6 @@ def check_size(source: object, energy: str | None, data: xarray.DataArray, store
             f"{source} changed while its map was fitted: it had {shown[0]}, and now {shown[1]}; "
             f"{store} holds what it had then; fit it when it is complete, or a copy, to another "
             "store="
-        )
-
-
-def check_chunks(data: xarray.DataArray, on_cluster: bool) -> None:
-    """Raises :class:`DataError` where spectra lie on several workers in pieces."""
-    if on_cluster and data.chunks is not None and len(data.chunks[-1]) > 1:
-        axis = data.dims[-1]
-        raise DataError(
-            f"the axis {axis!r} is split into {len(data.chunks[-1])} chunks, and workers would "
-            f"send each other pieces of every spectrum; write data = data.chunk({{{axis!r}: -1}}) "
-            "and persist or store that, or fit without client="
         )
 
 

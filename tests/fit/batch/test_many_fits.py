@@ -6,7 +6,6 @@ import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ from pyspec import (
     load_model,
 )
 from pyspec.errors import NoSuchKeyError, PyspecError
-from pyspec.fit.batch.pools import LostError
 from pyspec.functions.kinetics import populations
 from pyspec.io import by_reference, load_fit, save_fit
 from pyspec.model import Measurement
@@ -132,26 +130,6 @@ def test_ctrl_c_keeps_what_is_done() -> None:
     assert fits.status[:4] == ("converged",) * 4
     assert fits.status[-1] == "not run"
     assert "not run" in str(fits)
-
-
-def test_fits_of_workers_that_are_lost_are_made_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, clean = line()
-    measured = Measurement(np.random.default_rng(1).normal(clean, 0.4))
-    fits, starts = fit_many(model, [measured] * 5), fit_model(model, measured, n_starts=5)
-
-    def lose(pool: Any, calls: Any, *_: Any) -> Any:
-        for k, call in enumerate(calls):
-            yield k, LostError("no") if k == 1 else call()
-
-    monkeypatch.setattr("pyspec.fit.batch.loop.run_tasks", lose)
-    for caller in ("batch.loop", "single"):
-        monkeypatch.setattr(f"pyspec.fit.{caller}.ClusterPool", lambda _: SimpleNamespace(width=2))
-    with pytest.warns(UserWarning, match="worker processes ended early, 1 fits are fitted here"):
-        assert list(fit_many(model, [measured] * 5, client="two")) == list(fits)
-    with pytest.warns(UserWarning, match="worker processes ended early, 1 starts are fitted here"):
-        found = fit_model(model, measured, n_starts=5, client="two")
-    assert found.starts == starts.starts
-    assert found.theta.tobytes() == starts.theta.tobytes()
 
 
 def test_what_cannot_run_says_so() -> None:

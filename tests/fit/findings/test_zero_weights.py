@@ -85,7 +85,7 @@ def test_data_by_reference(name: str, is_stored: bool, tmp_path: Path) -> None:
 
 
 def _slices(measurement: Measurement) -> list[Any]:
-    return [one.result for one in fit_slices(peak(moves=False), measurement, n_workers=1)]
+    return [one.result for one in fit_slices(peak(moves=False), measurement)]
 
 
 def _many(measurement: Measurement) -> list[Any]:
