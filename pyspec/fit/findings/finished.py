@@ -151,7 +151,7 @@ def backwards(
     kept = ~np.isnan(means)
     spectrum, least = means[kept], RISE * float(np.ptp(means[kept]))
     if is_alone:  # the tail of a line near one end rises towards it, too
-        peaks, _ = spectrum_components(model, dict(values), measurement)
+        peaks, _ = spectrum_components(model, values, measurement)
         spectrum = spectrum - np.sum([*peaks.values(), np.zeros(means.size)], axis=0)[kept]
     n = max(1, int(END * spectrum.size))
     first, last = spectrum[:n], spectrum[-n:]

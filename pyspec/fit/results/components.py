@@ -13,7 +13,6 @@ from pyspec.errors import FitError
 from pyspec.executor import Executor, executor_of
 from pyspec.model import Component, Measurement, Model
 from pyspec.model.build.inputs import function_of
-from pyspec.model.data.windows import slice_of
 from pyspec.model.portion import part_of
 from pyspec.model.resolved import as_seen, resolution_of
 from pyspec.plan import CompiledModel, compile_model
@@ -22,41 +21,21 @@ Array = npt.NDArray[np.float64]
 
 
 def spectrum_components(
-    model: Model, values: dict[str, float], measurement: Measurement
+    model: Model, values: Mapping[str, float], measurement: Measurement
 ) -> tuple[dict[str, Array], dict[str, Array]]:
     """(peaks, backgrounds), name → (n_columns,), of a model of one spectrum.
 
-    Evaluated with the NumPy references, averaged over the auxiliary axis of profiles; they add up
-    to the model.
+    They add up to the model.
     """
     if model.energy is None or model.time is not None:
         raise FitError(
             "components are drawn for one spectrum, not for a time series; in 2D "
             "they are result.eval_components()"
         )
-    window, grid = slice_of(measurement.columns), measurement.grid(model.energy)
-    total = np.zeros(model.energy.size)
-    peaks: dict[str, Array] = {}
-    grounds: dict[str, Array] = {}
-    sampled = _sampled(model, values)
-    peaks_by_name = {
-        component.name for component in model.components if component.op.kind == "PEAK"
-    }
-    for component in reversed(as_seen(model.components)):
-        numbers = [0.0 if par is None else sampled[par.name] for par in component.pars]
-        op, function = component.op, function_of(component.op, model.inputs)
-        if op.spectrum_fed:
-            curve = grid.read(op, function, model.energy, numbers, total)
-        else:
-            curve = np.asarray(function(model.energy, *numbers))
-        if curve.ndim == 2:
-            assert model.aux_weights is not None
-            curve = model.aux_weights @ curve
-        curve = np.broadcast_to(curve, total.shape)
-        kind = peaks if component.name in peaks_by_name else grounds
-        kind[component.name] = curve[window]
-        total = total + curve
-    return dict(reversed(peaks.items())), dict(reversed(grounds.items()))
+    curves = every_component(model, values, measurement, "compiled")
+    peaks = {component.name for component in model.components if component.op.kind == "PEAK"}
+    lines = {name: curve for name, curve in curves.items() if name in peaks}
+    return lines, {name: curve for name, curve in curves.items() if name not in peaks}
 
 
 def _sampled(model: Model, values: dict[str, float]) -> dict[str, Any]:
@@ -119,7 +98,8 @@ def sum_of(parts: Sequence[tuple[float, Executor]], values: Mapping[str, float])
 def every_component(
     model: Model, values: Mapping[str, float], measurement: Measurement, backend: str
 ) -> dict[str, Array]:
-    """Name → (n_rows, n_columns) of every component over the window, in file order."""
+    """Name → (n_rows, n_columns) of every component over the window, in file order; of one spectrum
+    (n_columns,)."""
     window = measurement.without_data(measurement.rows, measurement.columns)
     return {
         name: sum_of([(sign, executor_of(own, window, backend)) for sign, own in terms], values)
