@@ -30,9 +30,9 @@ def measure_case(case: Case | FilesCase, rounds: int, fits: int) -> dict[str, di
     """All numbers of one problem, by executor."""
     executors = {name: case.executor(name) for name in EXECUTORS}
     theta = case.theta()
-    draw, out = jitter(theta), np.empty(case.n_points)
+    draw = jitter(theta)
     eval_ms = interleaved(
-        {name: partial(_evaluate, executor, draw, out) for name, executor in executors.items()},
+        {name: partial(_evaluate, executor, draw) for name, executor in executors.items()},
         rounds,
         CALLS,
     )
@@ -59,9 +59,9 @@ def measure_case(case: Case | FilesCase, rounds: int, fits: int) -> dict[str, di
     return rows
 
 
-def _evaluate(executor: Any, draw: Callable[[], np.ndarray], out: np.ndarray) -> None:
-    """One residual as a fit asks for it: new values, into a buffer that is there."""
-    executor.residual(draw(), out=out)
+def _evaluate(executor: Any, draw: Callable[[], np.ndarray]) -> None:
+    """One residual as a fit asks for it, at new values."""
+    executor.residual(draw())
 
 
 def main(arguments: list[str] | None = None) -> int:

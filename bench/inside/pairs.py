@@ -28,8 +28,6 @@ from math import comb
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 ROOT = Path(__file__).resolve().parents[2]
 
 #: Calls in a row, so that a job takes some milliseconds at least.
@@ -59,8 +57,8 @@ def _repeat(count: int, call: Callable[[], object]) -> None:
 def _residuals(case: Any, backend: str) -> Callable[[], object]:
     from bench.measure import jitter
 
-    executor, draw, out = case.executor(backend), jitter(case.theta()), np.empty(case.n_points)
-    return partial(_repeat, CALLS[backend], lambda: executor.residual(draw(), out=out))
+    executor, draw = case.executor(backend), jitter(case.theta())
+    return partial(_repeat, CALLS[backend], lambda: executor.residual(draw()))
 
 
 def _values(case: Any) -> Callable[[], object]:

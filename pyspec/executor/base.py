@@ -41,7 +41,7 @@ class PlanExecutor(ABC):
         """The model over the window: (n_rows, n_columns), or (n_columns,) in 1D."""
 
     @abstractmethod
-    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+    def residual(self, theta: Values, fixed: Values = None) -> Array:
         """(data - model) * weight over the window, flattened; 0 where `keep` is False.
 
         Raises :class:`DataError` if the measurement has no data.

@@ -80,7 +80,7 @@ class CompareExecutor(ValuesOnly):
                 )
         return spectra[-1]
 
-    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+    def residual(self, theta: Values, fixed: Values = None) -> Array:
         """The residual of the last executor, after all agreed on the model."""
         self.run(theta, fixed)
-        return self.executors[-1].residual(theta, fixed, out)
+        return self.executors[-1].residual(theta, fixed)

@@ -29,7 +29,6 @@ from pyspec.executor.protocol import (
     SumsOfFit,
     SumsOfRows,
     Values,
-    check_out,
     each_by_itself,
 )
 from pyspec.executor.team import team_of
@@ -208,21 +207,18 @@ class CompiledExecutor(PlanExecutor):
         """What an array over the window holds."""
         return f"{self.plan.name}: {' × '.join(f'{n:,}' for n in self.window.shape)} points"
 
-    def _room(self, out: Array | None) -> Array:
-        """Memory for an array over the window: `out`, or new one."""
-        if out is None:
-            return doubles(self._size, self._points)
-        check_out(out, self._size)
-        return out
+    def _room(self) -> Array:
+        """Memory for an array over the window."""
+        return doubles(self._size, self._points)
 
-    def run(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
-        out = self._room(out)
-        return self._call(LIBRARY.pyspec_evaluate, theta, fixed, out).reshape(self.window.shape)
+    def run(self, theta: Values, fixed: Values = None) -> Array:
+        model = self._call(LIBRARY.pyspec_evaluate, theta, fixed, self._room())
+        return model.reshape(self.window.shape)
 
-    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+    def residual(self, theta: Values, fixed: Values = None) -> Array:
         if self.measurement.data is None:
             raise DataError("a residual needs data; give the measurement some")
-        return self._call(LIBRARY.pyspec_residual, theta, fixed, self._room(out))
+        return self._call(LIBRARY.pyspec_residual, theta, fixed, self._room())
 
     @property
     def capabilities(self) -> Capabilities:
@@ -244,16 +240,9 @@ class CompiledExecutor(PlanExecutor):
             columns[:, ~self.window.crop(self.measurement.keep).ravel().astype(bool)] = 0.0
         return columns
 
-    def slopes(
-        self,
-        theta: Values,
-        fixed: Values = None,
-        out: Array | None = None,
-        *,
-        known_only: bool = False,
-    ) -> Array:
-        """(n_free, n) derivatives of the model, where :meth:`jacobian` has those of the residual;
-        `out` is memory for them, (n_free * n,)."""
+    def slopes(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
+        """(n_free, n) derivatives of the model, where :meth:`jacobian` has those of the
+        residual."""
         if self.capabilities.unknown_columns and not known_only:
             raise PlanError(
                 f"{self.plan.name}: {self.plan.in_python} has no "
@@ -262,9 +251,7 @@ class CompiledExecutor(PlanExecutor):
         self.return_frame(self.take_frame(slopes=True))
         n_free = len(self.plan.opt_param_names)
         size = n_free * self._size
-        if out is None:
-            out = doubles(size, lambda: f"{self._points()}, times {n_free} derivatives,")
-        check_out(out, size)
+        out = doubles(size, lambda: f"{self._points()}, times {n_free} derivatives,")
         return self._call(LIBRARY.pyspec_jacobian, theta, fixed, out).reshape(n_free, self._size)
 
     def normal(

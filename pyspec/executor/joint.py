@@ -27,7 +27,6 @@ from pyspec.executor.protocol import (
     SumsOfFit,
     SumsOfRows,
     Values,
-    in_memory_of,
 )
 from pyspec.model.theta import values_of
 
@@ -98,18 +97,11 @@ class PartsExecutor:
             [executor.run(free[gather]).ravel() for executor, gather in self._blocks]
         )
 
-    def run_parts(self, theta: Values) -> list[Array]:
-        """The model of each part over its window."""
-        free = self.theta_of(theta)
-        pairs = zip(self.executors, self.problem.gather, strict=True)
-        with self.settled(free):
-            return [executor.run(free[gather]) for executor, gather in pairs]
-
-    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+    def residual(self, theta: Values, fixed: Values = None) -> Array:
         """The residuals of all parts, one after the other."""
         free = self.theta_of(theta)
         each = [executor.residual(free[gather]) for executor, gather in self._blocks]
-        return in_memory_of(out, np.concatenate(each))
+        return np.concatenate(each)
 
     @property
     def capabilities(self) -> Capabilities:

@@ -115,7 +115,7 @@ class Executor(Protocol):
     def run(self, theta: Values, fixed: Values = None) -> Array:
         """The model over the window: (n_rows, n_columns), or (n_columns,) in 1D."""
 
-    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+    def residual(self, theta: Values, fixed: Values = None) -> Array:
         """(data - model) * weight over the window, flattened; 0 where `keep` is False.
 
         Raises :class:`DataError` if the measurement has no data.
@@ -148,22 +148,6 @@ def each_by_itself(executor: Executor, fixed: Values) -> AbstractContextManager[
     return nullcontext(lambda theta, form: executor.normal(theta, fixed, form))
 
 
-def check_out(out: Array, size: int) -> None:
-    """Raises :class:`PlanError` unless C can write `size` numbers to `out`."""
-    good = isinstance(out, np.ndarray) and out.dtype == np.float64 and out.shape == (size,)
-    if not (good and out.flags.carray):
-        raise PlanError(f"out must be a contiguous float64 array of shape ({size},)")
-
-
-def in_memory_of(out: Array | None, values: Array) -> Array:
-    """The values; they are copied to `out` where that is given."""
-    if out is None:
-        return values
-    check_out(out, values.size)
-    out[:] = values
-    return out
-
-
 class ValuesOnly:
     """For executors that give values and residuals alone: derivatives are finite differences."""
 
@@ -175,7 +159,7 @@ class ValuesOnly:
     def run(self, theta: Values, fixed: Values = None) -> Array:
         """The model over the window: (n_rows, n_columns), or (n_columns,) in 1D."""
 
-    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+    def residual(self, theta: Values, fixed: Values = None) -> Array:
         """(data - model) * weight over the window, flattened; 0 where `keep` is False.
 
         Raises :class:`DataError` if the measurement has no data.
@@ -192,7 +176,7 @@ class ValuesOnly:
             residual = residual * measurement.of_points(measurement.weight)
         if measurement.keep is not None:
             residual = np.where(measurement.window(measurement.keep), residual, 0.0)
-        return in_memory_of(out, residual.ravel())
+        return residual.ravel()
 
     def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
         """Raises :class:`PlanError`."""

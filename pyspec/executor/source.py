@@ -91,7 +91,7 @@ class SourceExecutor(CompiledExecutor):
         """Sums with derivatives, each of which asks for the data again."""
         return _SUMS
 
-    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+    def residual(self, theta: Values, fixed: Values = None) -> Array:
         """Loads the data. Raises :class:`DataError` where that is too large."""
         measurement = self._by_reference
         loaded = replace(
@@ -101,7 +101,7 @@ class SourceExecutor(CompiledExecutor):
             keep=None if measurement.keep is None else np.asarray(measurement.keep),
         )
         whole = CompiledExecutor(self.plan, loaded, packed=self.packed)
-        return whole.residual(theta, fixed, out)
+        return whole.residual(theta, fixed)
 
     def nodes(self, jobs: Sequence[Job]) -> list[Nodes]:
         """The sums of each job over the blocks: as a store, this has the rows of one file."""

@@ -81,9 +81,7 @@ def test_values_by_name_by_place_and_those_of_the_model() -> None:
     assert executor.residual({"Gauss_01_x0": 84.0}).tobytes() == first.tobytes()
     assert executor.residual(model.theta(), [0.8]).tobytes() == first.tobytes()
     assert executor.residual(None, {"Gauss_01_SD": 0.8}).tobytes() == first.tobytes()
-    out = np.empty(first.size)
-    assert executor.residual({"Gauss_01_x0": 85.0}, out=out) is out
-    assert np.abs(out - first).max() > 1e-3
+    assert np.abs(executor.residual({"Gauss_01_x0": 85.0}) - first).max() > 1e-3
     executor.rest()
     assert executor.residual(None).tobytes() == first.tobytes()
     with pytest.raises(PlanError, match=r"'Gauss_01_xO' is not a free param.*mean 'Gauss_01_x0'"):

@@ -34,7 +34,6 @@ from pyspec.executor.protocol import (
     SumsOfFit,
     Values,
     each_by_itself,
-    in_memory_of,
 )
 from pyspec.model import Measurement, Par
 from pyspec.model.data.windows import apart
@@ -259,11 +258,11 @@ class Stack:
             design = self.at(self._theta(theta), self._fixed(fixed))
             return self._flat(design.model(self._allowed.astype(np.float64)))
 
-    def residual(self, theta: Values, fixed: Values = None, out: Array | None = None) -> Array:
+    def residual(self, theta: Values, fixed: Values = None) -> Array:
         """(data - model) * weight over the window, flattened; 0 where masked."""
         residuals = self.solve(theta, fixed, "rows").residual
         assert residuals is not None
-        return in_memory_of(out, self._flat(residuals))
+        return self._flat(residuals)
 
     def jacobian(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
         """(n_free, n) derivatives of the residual; the amplitudes follow."""
