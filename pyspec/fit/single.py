@@ -130,29 +130,18 @@ def fit_model(
         compiled = with_fixed(compiled, seeds)
     problem = make_problem(compiled, measurement, backend)
 
-    def whole() -> FitResult:
-        """The fit, or the best of several."""
+    with Hold() as hold, shared(problem, client, how.methods) as spent:
         if n_starts == 1:
             reporter = Silent() if progress is None else make_progress(progress, own.name)
             result = result_of(run_fit(problem, how, reporter, seeds))
         else:
-            drawn = seeds, n_starts, seed
-            result = best_from_starts(problem, how, *drawn, progress=progress)
+            result = best_from_starts(problem, how, seeds, n_starts, seed, progress=progress)
         if result._warned:
             warn(problem.label, result._warned)
         ended = result._problem.made()
         if measurement is not given_data:
             result._problem = ended.ended([given_data], result.theta)
         ended.rest()
-        return result
-
-    with Hold() as hold:
-        spent = None
-        if client is None:
-            result = whole()
-        else:
-            with shared(problem, client, how.methods) as spent:
-                result = whole()
         result.spent = spent
         return hold.mark(result)
 

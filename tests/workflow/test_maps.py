@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from campaign.maps import MODEL, ROOT
+from support.clusters import cluster
 from support.later import later
 
 from pyspec import DataError, FitError, Measurement, Model, fit_map, fit_slices, load_model
@@ -329,6 +330,18 @@ def test_without_the_libraries(
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(DataError, match=rf"needs {library}.*pip install 'pyspec-fit\[zarr\]'"):
         fit_map(peak, scan, tmp_path / "map.zarr")
+
+
+@pytest.mark.slow
+def test_what_workers_hold_is_fetched(peak: Model, scan: Any, tmp_path: Path) -> None:
+    """They hold it for the client of the process. It ended with "Missing dependency"."""
+    pytest.importorskip("distributed")
+    expected = fit_map(peak, scan, tmp_path / "expected.zarr", block_size=8).load()
+    with cluster() as client:
+        held = client.persist(scan.chunk({"y": 3}))
+        for k, data in enumerate((held, (2 * held) / 2)):
+            found = fit_map(peak, data, tmp_path / f"{k}.zarr", block_size=8)
+            assert found.load().identical(expected)
 
 
 @pytest.mark.slow

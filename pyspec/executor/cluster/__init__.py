@@ -5,10 +5,7 @@ worker. The workers return nodes of the tree over the row number. Their sum has 
 over all rows in one process.
 """
 
-from pyspec.executor.cluster.client import (
-    agree,
-    need_client,
-)
+from pyspec.executor.cluster.client import need_client
 from pyspec.executor.cluster.rows import keep_on_workers, rows_that_count
 from pyspec.executor.cluster.sums import ClusterSums, Spent
 from pyspec.executor.cluster.survey import survey_on_workers
@@ -16,7 +13,6 @@ from pyspec.executor.cluster.survey import survey_on_workers
 __all__ = [
     "ClusterSums",
     "Spent",
-    "agree",
     "keep_on_workers",
     "need_client",
     "rows_that_count",

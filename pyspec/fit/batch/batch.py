@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pyspec.errors import PyspecError
 from pyspec.fit.batch.cases import Cases
 from pyspec.fit.batch.fits import Fit, Table
+from pyspec.fit.batch.in_c import InC
 from pyspec.fit.batch.solved import Solved
 from pyspec.fit.ending import bounds_said, end_said
 from pyspec.fit.problem import FitProblem, problem_of
@@ -21,7 +22,7 @@ from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import How
 from pyspec.fit.solve.stages import EndedInC, run_fit
-from pyspec.model import Measurement, Model
+from pyspec.model import Measurement
 from pyspec.plan import CompiledModel
 
 Array = npt.NDArray[np.float64]
@@ -38,7 +39,7 @@ class Batch(Generic[Fit]):
     Attributes
     ----------
     cases, how : what they are of, and how each runs
-    compiled : their model
+    compiled : the model
     like : a measurement from which those of the fits differ
     kind : what is kept of a fit
     n_first : how many, from the first on, C does not fit
@@ -60,17 +61,11 @@ class Batch(Generic[Fit]):
     @property
     def label(self) -> str:
         """What messages call the model."""
-        return self.model.name
+        return self.compiled.model.name
 
-    @property
-    def model(self) -> Model:
-        """That of all fits; nobody changes it."""
-        return self.compiled.model
-
-    def template(self) -> tuple[CompiledModel, Measurement, str] | None:
-        """The model and the backend of all fits, where C may make them, and a measurement from
-        which theirs differ."""
-        return self.compiled, self.like, self.backend
+    def in_c(self) -> InC | None:
+        """Those that C can make; None where Python takes part in each of them."""
+        return InC.of(self.cases, self.how, self.compiled, self.like, self.backend)
 
     def is_empty(self, fits: Made[Fit]) -> bool:
         """Whether none of the fits is worth to be kept."""
@@ -83,7 +78,7 @@ class Batch(Generic[Fit]):
     ) -> tuple[FitProblem, Mapping[str, float]]:
         """The problem of one fit, whose data have that checksum if it is known, and its start."""
         measurement, values = self.cases.measurement(number), self.cases.values_of(number)
-        names = self.model.fixed_names if values else ()
+        names = self.compiled.model.fixed_names if values else ()
         fixed = {name: value for name, value in values.items() if name in names}
         free = {name: value for name, value in values.items() if name not in fixed}
         problem = problem_of(
@@ -159,15 +154,13 @@ class Made(Table[Fit]):
     batch : what makes objects
     others : number → a fit that Python made
     solved : those that C made; None where it made none
-    left : status and message of those that did not run
     """
 
     def __init__(self, batch: Batch[Fit]) -> None:
-        super().__init__(len(batch.cases), batch.model, batch.backend)
+        super().__init__(len(batch.cases), batch.compiled.model, batch.backend)
         self.batch = batch
         self.others: dict[int, Fit] = {}
         self.solved: Solved | None = None
-        self.left = "not run", ""
 
     @property
     def made(self) -> Bools:
@@ -184,12 +177,6 @@ class Made(Table[Fit]):
         """How many of a batch that C made C left to the single fit."""
         return 0 if self.solved is None else len(self.others)
 
-    @property
-    def evaluated_alone(self) -> float:
-        """The share of evaluations in C that were of one fit alone, not of several side by side."""
-        side, alone = (0, 0) if self.solved is None else self.solved.evaluations.tolist()
-        return alone / (side + alone) if side + alone else float("nan")
-
     def _made_at(self, k: int) -> Solved | None:
         """What has the k-th fit, if C made it."""
         solved = self.solved
@@ -198,8 +185,9 @@ class Made(Table[Fit]):
     def fit_at(self, k: int) -> Fit:
         if k in self.others:
             return self.others[k]
-        solved = self._made_at(k)
-        return self.batch.kept(k, *self.left) if solved is None else self.batch.made(k, solved)
+        if (solved := self._made_at(k)) is not None:
+            return self.batch.made(k, solved)
+        return self.batch.kept(k, "not run", "interrupted before it ended")
 
     def result(self, k: int) -> FitResult:
         """The result of a fit: of what C found, or of the fit made again."""
@@ -238,11 +226,9 @@ class Made(Table[Fit]):
         table, made = np.full((len(names), self.n), np.nan), self.made
         places = np.flatnonzero(made)
         for begin in range(0, len(places), AT_A_TIME):
-            template, solved = self.batch.template(), self.solved
-            assert template is not None
-            assert solved is not None
+            assert self.solved is not None
             own = places[begin : begin + AT_A_TIME]
-            in_c = solved.columns(field, own, template[0].followers)
+            in_c = self.solved.columns(field, own, self.batch.compiled.followers)
             for name, row in zip(names, table, strict=True):
                 if name in in_c:
                     row[own] = in_c[name]

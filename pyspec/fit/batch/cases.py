@@ -149,23 +149,23 @@ class Rows:
     def __getitem__(self, key: int, /) -> Measurement:
         return row_of(self.series, self.numbers[key])
 
-    def _cut(self, own: slice) -> Arrays:
+    def _cut(self, places: range) -> Arrays:
         """Rows of data, weights and mask."""
-        weight, keep, numbers = self.series.weight, self.series.keep, self.numbers[own]
-        rows = slice(numbers.start, numbers.stop)
+        weight, keep, first = self.series.weight, self.series.keep, self.numbers.start
+        rows = slice(first + places.start, first + places.stop)
         if weight is not None:
             weight = np.broadcast_to(weight, self._data.shape)[rows]
         return Arrays(self._data[rows], weight, None if keep is None else keep[rows])
 
     def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
         """As of :meth:`Measured.arrays`."""
-        cut = self._cut(slice(places.start, places.stop))
+        cut = self._cut(places)
         able = np.ones(len(places), bool)
         return cut._replace(data=as_doubles(np.asarray(cut.data))), able
 
     def checksums(self, places: range) -> Sequence[int]:
         """Of these rows."""
-        return checksums(np.asarray(self._cut(slice(places.start, places.stop)).data))
+        return checksums(np.asarray(self._cut(places).data))
 
 
 def as_doubles(array: Stored) -> npt.NDArray[np.float64]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from pyspec.fit.batch.batch import Batch, Made
 from pyspec.fit.batch.cases import Cases, Listed
+from pyspec.fit.batch.in_c import InC
 from pyspec.fit.batch.loop import fit_cases
 from pyspec.fit.batch.solved import Solved
 from pyspec.fit.ending import Start
@@ -17,8 +18,6 @@ from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import How
 from pyspec.fit.solve.stages import EndedInC, run_fit
 from pyspec.fit.starts import Ended, drawn_starts, with_starts
-from pyspec.model import Measurement
-from pyspec.plan import CompiledModel
 
 
 @dataclass(kw_only=True)
@@ -42,14 +41,12 @@ class Starts(Batch[Ended]):
     def label(self) -> str:
         return self.problem.label
 
-    def template(self) -> tuple[CompiledModel, Measurement, str] | None:
-        problem = self.problem
-        if problem.only is None or not problem.in_memory or self.progress not in (None, False):
-            return None
-        return problem.compiled, problem.measurement, problem.backend
+    def in_c(self) -> InC | None:
+        is_here = self.problem.only is not None and self.problem.in_memory
+        return super().in_c() if is_here and self.progress in (None, False) else None
 
     def is_empty(self, fits: Made[Ended]) -> bool:
-        return all(ended.result is None for ended in fits.others.values())
+        return self.best is None
 
     def case(
         self, number: int, checksum: int | None = None
@@ -61,8 +58,7 @@ class Starts(Batch[Ended]):
     ) -> Ended:
         ended = super().kept(number, status, message, result)
         if result is None:
-            values = self.cases.values_of(number)
-            ended.start = replace(ended.start, start=values)
+            ended.start = replace(ended.start, start=self.cases.values_of(number))
         elif ended.is_better(self.best):
             if self.best is not None:
                 self.best.result = None
@@ -121,7 +117,7 @@ def best_from_starts(
         progress=progress,
     )
     fits = Made(batch)
-    interrupted = fit_cases(fits, lambda numbers: None)
+    interrupted = fit_cases(fits)
     made, best = fits.made, -1
     ended = {k: fits.fit_at(k) for k in range(n_starts) if made[k] or k in fits.others}
     for k, fit in ended.items():
@@ -132,6 +128,5 @@ def best_from_starts(
     result = ended[best].result
     if result is None:  # C made it, or another one is as good within rounding
         result = batch.result(best)
-    result._problem = problem
     drawn = {"n_starts": n_starts, "seed": seed}
     return with_starts(result, [*ended.values()], ended[best], drawn, interrupted)

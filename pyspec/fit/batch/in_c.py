@@ -179,8 +179,6 @@ class InC:
                 if status == _AGAIN:
                     budget = max(1, int(budget * min(4.0, PATIENCE / max(seconds, 1e-6))))
                     new = solved.n_ended(now, begin + last)
-                solved.evaluations += (int(many["n_beside"][0]), int(many["n_alone"][0]))
-                many["n_beside"] = many["n_alone"] = 0
                 yield now, solved.made_of(slice(now, now + new))
                 done += new
 

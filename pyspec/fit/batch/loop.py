@@ -9,28 +9,24 @@ import numpy as np
 
 from pyspec.fit.batch.batch import Batch, Made
 from pyspec.fit.batch.fits import Fit
-from pyspec.fit.batch.in_c import InC
 from pyspec.fit.interrupts import current_hold
 from pyspec.fit.progress import Steps
 from pyspec.fit.solve.methods import NATIVE, check_linear
 from pyspec.fit.solve.native import native_options
 
 
-def fit_batch(
-    batch: Batch[Fit],
-    progress: bool | Callable[[int, int], object] | None,
-) -> Made[Fit]:
+def fit_batch(batch: Batch[Fit], progress: bool | Callable[[int, int], object] | None) -> Made[Fit]:
     """All fits in their order. Where a signal ended them, the status of those that did not begin is
     "not run".
 
     Raises :class:`FitError` for options that no fit could have, and KeyboardInterrupt as
     :func:`fit_cases`.
     """
-    label, plural, n, done = batch.label, batch.kind.plural, len(batch.cases), 0
+    label, n, done = batch.label, len(batch.cases), 0
     check_linear(label, batch.how.methods, batch.how.options)
     if batch.how.methods[-1] == NATIVE:
         native_options(label, batch.how.options)
-    steps, each = Steps(progress, f"{label}, {plural}"), callable(progress)
+    steps, each = Steps(progress, f"{label}, {batch.kind.plural}"), callable(progress)
 
     def tell(numbers: range) -> None:
         nonlocal done
@@ -44,21 +40,23 @@ def fit_batch(
     finally:
         steps.close()
     fits.seconds = time.perf_counter() - begin
-    fits.left = "not run", "interrupted before it ended"
     return fits
 
 
-def fit_cases(fits: Made[Fit], tell: Callable[[range], object], each: bool = False) -> bool:
+def fit_cases(
+    fits: Made[Fit], tell: Callable[[range], object] | None = None, each: bool = False
+) -> bool:
     """Makes all fits of a batch. `tell` is told which numbers have ended; with `each`, before the
     next one begins.
 
     Returns whether a signal ended them. Raises KeyboardInterrupt where it came before anything was
-    kept, or a second one.
+    kept, or a second one did.
     """
     interrupted = False
     try:
         for numbers in _in_turn(fits, each):
-            tell(numbers)
+            if tell is not None:
+                tell(numbers)
     except KeyboardInterrupt:
         interrupted = True
     interrupted |= any(fit.interrupted for fit in fits.others.values())
@@ -71,9 +69,8 @@ def _in_turn(fits: Made[Fit], each: bool) -> Iterator[range]:
     """Makes all fits, in C where that is possible, and yields the numbers of those that have ended.
     With `each`, a fit is told before the next one begins. Raises KeyboardInterrupt where they are
     to end."""
-    batch, done = fits.batch, 0
-    check, template = current_hold().check, batch.template()
-    in_c = None if template is None else InC.of(batch.cases, batch.how, *template)
+    batch, done, check = fits.batch, 0, current_hold().check
+    in_c = batch.in_c()
     blocks = iter([(0, np.zeros(fits.n, bool))])
     if in_c is not None:
         fits.solved = in_c.solved

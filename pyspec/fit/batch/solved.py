@@ -41,7 +41,6 @@ class Solved:
     numbers : (n, …) what C says of each ending
     start, fixed : (n, n_free) where they began, and (n, n_fixed) the values of fixed parameters
     checksums : (n,) of the data, where results are to be made of them later
-    evaluations : (2,) how many C made of fits side by side, and of one alone
     seconds : that all took
     """
 
@@ -64,7 +63,6 @@ class Solved:
         self.start: Array = np.empty((n, n_free))
         self.fixed: Array = np.empty((n, len(self.fixed_names)))
         self.checksums: Ints = np.zeros(n, np.int64)
-        self.evaluations: Ints = np.zeros(2, np.int64)
         self.seconds = 0.0
 
     def __len__(self) -> int:

@@ -67,9 +67,8 @@ def fit_many(
     Returns
     -------
     ManyFits
-        in the order of the measurements. Threads of C share them, with the same bits. A fit that
-        fails has the status "failed" and its message; Ctrl-C keeps the fits that are done,
-        the others have the status "not run".
+        in the order of the measurements. A fit that fails has the status "failed" and its message;
+        Ctrl-C keeps the fits that are done, the others have the status "not run".
     """
     listed = [measurements] if isinstance(measurements, Measurement) else list(measurements)
     if type(model) is not Model or {*map(type, listed)} != {Measurement}:
@@ -86,11 +85,10 @@ def fit_many(
     limits = max_nfev, max_seconds, scale_covar
     how = checked_how(model.name, method, options, *limits, listed)
     chosen = "compiled" if backend is None else backend_name(backend)
-    cases, compiled = Cases(Listed(listed), starts), compile_model(model)
     batch = Batch(
-        cases=cases,
+        cases=Cases(Listed(listed), starts),
         how=how,
-        compiled=compiled,
+        compiled=compile_model(model),
         like=listed[0],
         backend=chosen,
         kind=OneFit,
@@ -216,18 +214,15 @@ def _as_noise(residuals: Array, n_free: int) -> Array:
     return np.asarray((residuals - residuals.mean()) * larger)
 
 
-def _run(
-    batch: Batch[OneFit],
-    progress: bool | Callable[[int, int], object] | None,
-) -> ManyFits:
+def _run(batch: Batch[OneFit], progress: bool | Callable[[int, int], object] | None) -> ManyFits:
     """All fits, in their order."""
-    label = batch.model.name
     if source_of(batch.like.data) is not None:
         raise FitError(
-            f"{label}: many fits need their data in memory, these are by reference; give "
+            f"{batch.label}: many fits need their data in memory, these are by reference; give "
             "np.asarray(data), or call fit_model for each"
         )
-    if batch.backend != "compiled" or not batch.compiled.layouts:  # which has never run
-        make_executor(batch.model, None, batch.backend)  # what is wrong with it is so in each fit
+    compiled = batch.compiled
+    if batch.backend != "compiled" or not compiled.layouts:  # which has never run
+        make_executor(compiled.model, None, batch.backend)  # what is wrong is so in each fit
     with Hold() as hold:
         return hold.mark(ManyFits(fit_batch(batch, progress)))
