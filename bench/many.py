@@ -8,7 +8,6 @@ gets both from the compiled executor. All read their standard errors. In every r
 runs on the same data. The table has medians of the processor time of one thread, in µs a fit.
 
 - "nfev": the mean number of evaluations of a fit.
-- "alone": the share of evaluations in C of one fit alone, not of eight side by side.
 - "left": the share of fits that C left to the single fit in Python.
 - "off": how far the batch ends from the single fits, in standard errors at most.
 - "leastsq off": how far leastsq ends from the batch.
@@ -147,7 +146,6 @@ def main() -> None:
         "leastsq on C / slices",
         "fit_model / slices",
         "nfev",
-        "alone",
         "left",
         "off",
         "leastsq off",
@@ -162,7 +160,6 @@ def main() -> None:
         cells = [f"{one[what]:.1f}" for what in Jobs.names] + [f"{ratio:.1f}" for ratio in ratios]
         cells += [
             f"{one['nfev']:.1f}",
-            f"{one['alone']:.1%}",
             f"{one['left']:.1%}",
             f"{one['off']:.1g}",
             f"{one['peer']:.1g}",
@@ -253,7 +250,6 @@ class Jobs:
         left = 1.0 - slices.fits.made.mean()
         known = {
             "nfev": float(np.nanmean(slices.nfev)),
-            "alone": slices.fits.evaluated_alone,
             "left": float(left),
             "off": off["fit_model"],
             "peer": off["leastsq"],
