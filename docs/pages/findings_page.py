@@ -168,11 +168,7 @@ WHEN = {
     ),
     Kind.REFITTED_ALONE: (
         "a file of a joint fit was fitted again alone",
-        "refit_joint(load_fits(path))",
-    ),
-    Kind.MOVED: (
-        "a joint fit that was repeated ended elsewhere than in the archive",
-        "check that these are all the files",
+        "result.joint.refit(), or load_fit(path).refit()",
     ),
     Kind.NOTHING_LINEAR: (
         'linear="eliminate" found no linear parameter',

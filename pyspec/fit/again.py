@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import answered, one_of, stack_outside
-from pyspec.errors import CallError, DataError, ModelWarning, several, shortened
+from pyspec.calls import one_of, stack_outside
+from pyspec.errors import DataError, ModelWarning, several
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.joint_fit import fit_joint
 from pyspec.fit.results.ended import title_of
-from pyspec.fit.results.joint import JointResult
+from pyspec.fit.results.joint import JointResult, data_of_each
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.single import fit_model
 from pyspec.fit.slices.fit import fit_slices
@@ -33,9 +33,6 @@ STARTS = {
 
 #: Values that are named in a warning.
 SHOWN = 5
-
-#: Values that moved by more than this, in standard errors, were fitted to other data.
-MOVED = 0.01
 
 
 def settings_again(
@@ -69,7 +66,7 @@ def refit(
     """See :meth:`pyspec.FitResult.refit`."""
     one_of("start", start, tuple(STARTS), DataError)
     if isinstance(result, JointResult):
-        return refit_joint(result.files, start=start, **options)
+        return _refit_files(result, data, start, options)
     measurement = _with_data(result._problem.measured(data), result.model_name)
     refitted = fit_model(
         model or _model_at(result, start), measurement, **settings_again(result, options, start)
@@ -78,6 +75,20 @@ def refit(
     refitted.started_from = STARTS[start]
     _caution_alone(result, refitted)
     return refitted
+
+
+def _refit_files(
+    joint: JointResult, data: object, start: str, options: Mapping[str, object]
+) -> JointResult:
+    """The files of a joint fit fitted together again; `data` are those of each."""
+    parts = [
+        (_model_at(file, start), _with_data(file._problem.measured(own), file.model_name))
+        for file, own in zip(joint.files, data_of_each(data, len(joint)), strict=True)
+    ]
+    settings = {"names": joint.names, **settings_again(joint, options, start)}
+    again = fit_joint(parts, **settings)
+    again.started_from = STARTS[start]
+    return again
 
 
 def refit_slices(
@@ -117,95 +128,6 @@ def _model_at(result: FitResult, start: str) -> Model:
     model = result._problem.model.copy()
     model.set_values(result.start)
     return model
-
-
-@answered
-def refit_joint(
-    fits: Sequence[FitResult | SliceResults], *, start: str = "best", **options: Any
-) -> JointResult:
-    """Fits the files of a joint fit together again, from what an archive holds of each.
-
-    From the best values this takes one or two evaluations. It recovers what the parts do not hold:
-    the covariance across files, curves, and spectra that several files share.
-
-    Parameters
-    ----------
-    fits : the fits of all files, as :func:`pyspec.load_fits` returns them, with their data. Other
-        fits of the archive are left out: baselines, slices, earlier joint fits of the same model
-    start : "best", or "initial" for the start values of the saved fit
-    options : of :func:`pyspec.fit_joint`; they override the settings that were saved
-
-    Returns a :class:`JointResult`. Its findings say where values have moved, as they do where other
-    files took part in the saved fit.
-
-    Raises :class:`DataError` for fewer than two fits and for fits without data. It also raises it
-    for fits of several joint fits without a last one, because their models or their files differ.
-    """
-    single = isinstance(fits, FitResult) and not isinstance(fits, JointResult)
-    listed: list[Any] = [fits] if single else list(fits)
-    parts = [fit for fit in listed if isinstance(fit, FitResult)]
-    joined = _last_joint([fit for fit in parts if fit._is_joint_member])
-    beside = (FitResult, SliceResults) if joined else FitResult
-    other = next((fit for fit in listed if not isinstance(fit, beside)), None)
-    if other is not None:
-        raise CallError(
-            f"refit_joint takes the fits of load_fits(path), not {shortened(other)}; slices and "
-            "paths have no part in a joint fit"
-        )
-    parts = joined or parts
-    if len(parts) < 2:
-        raise DataError(
-            f"refit_joint got {len(parts)} fit; give those of all files that were fitted together"
-        )
-    settings = settings_again(parts[0], options, start)
-    names = [fit.file_name or f"file{k:02d}" for k, fit in enumerate(parts)]
-    joint = fit_joint(
-        [(_model_at(fit, start), _with_data(fit.measurement, fit.model_name)) for fit in parts],
-        names=settings.pop("names", names),
-        **settings,
-    )
-    joint.started_from = STARTS[start]
-    gone = {name for fit, part in zip(parts, joint, strict=True) for name in _moved(fit, part)}
-    if gone:
-        told = Finding(Kind.MOVED, tuple(sorted(gone)))
-        joint._findings = (*joint._findings, told)
-    return joint
-
-
-def _last_joint(joined: Sequence[FitResult]) -> list[FitResult]:
-    """The parts of that joint fit after which none of its files has another one of the same model.
-    Parts of one fit have the seconds that it took in common."""
-    last = {(fit.file_name, fit.model_name): fit.seconds for fit in joined}
-    fits: dict[float, dict[object, FitResult]] = {}
-    for fit in joined:  # a part that was saved again, with samples, takes the place of the first
-        own = fit.file_name or (fit.data_sha256, *fit.values.values())
-        fits.setdefault(fit.seconds, {})[own] = fit
-    ends = [
-        list(parts.values())
-        for seconds, parts in fits.items()
-        if all(last[fit.file_name, fit.model_name] == seconds for fit in parts.values())
-    ]
-    if fits and len(ends) != 1:
-        of = [
-            ", ".join(fit.file_name or "no name" for fit in each.values()) for each in fits.values()
-        ]
-        models = [next(iter(each.values())).model_name for each in fits.values()]
-        shown = ", ".join(f"'{model} of {files}'" for model, files in zip(models, of, strict=True))
-        raise DataError(
-            f"refit_joint got the parts of {len(fits)} joint fits, {shown}; give those of one, "
-            f"such as load_fits(path, model={joined[-1].model_name!r}), or of its files alone"
-        )
-    return ends[0] if ends else []
-
-
-def _moved(result: FitResult, again: FitResult) -> list[str]:
-    """The free parameters of a fit that ended elsewhere than before."""
-    values, stderr, values_again = result.values, result.stderr, again.values
-    return [
-        name
-        for name in again.free_names
-        if (error := stderr.get(name)) and abs(values_again[name] - values[name]) > MOVED * error
-    ]
 
 
 def _caution_alone(before: FitResult, result: FitResult) -> None:

@@ -1,6 +1,5 @@
 """Files in and out: measured data, archives of fits, tables of parameters."""
 
-from pyspec.fit.again import refit_joint
 from pyspec.io.archive.file import load_archive, save_archive
 from pyspec.io.archive.fit_record import record_of
 from pyspec.io.archive.fits import load_fit, load_fits, save_fit
@@ -29,7 +28,6 @@ __all__ = [
     "parameters_json",
     "read",
     "record_of",
-    "refit_joint",
     "replacing",
     "save_archive",
     "save_fit",

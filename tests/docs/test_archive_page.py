@@ -25,6 +25,8 @@ decay:
   expFun: {A: [-5, True], tau: [5, True, 0.5, 50], t0: [-1.5, False]}
 """
 
+KINDS = {b"fit", b"slices", b"joint"}
+
 
 def documented(page: str) -> set[str]:
     """Entries of a fit as paths; one of a group with any members ends in /…"""
@@ -61,8 +63,12 @@ def test_every_entry_of_an_archive_is_on_its_page(tmp_path: Path) -> None:
     file.fit_slice_by_slice("peak")
     file.add_time_dependence("peak", "Gauss_01_A", MODELS, "decay")
     file.fit_2d("peak")
+    for par in file.models["peak"].parameters.values():
+        par.scope = "project"
+    file.project.fit_2d(model_name="peak")
     known, entries = documented(PAGE.read_text(encoding="utf-8")), set[str]()
-    with h5py.File(file.save_fit("fits.h5")) as archive:
+    with h5py.File(file.project.save_fits("fits.h5")) as archive:
+        assert {bytes(fit["kind"][()]) for fit in archive["fits"].values()} == KINDS
         for fit in archive["fits"].values():
             fit.visit(entries.add)
     open_groups = {path.removesuffix("/…") for path in known if path.endswith("/…")}

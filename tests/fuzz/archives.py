@@ -53,8 +53,28 @@ class Counts:
         return sum(self.kinds[kind] for kind in ("silent change", "hang", "raw", "lost unnamed"))
 
 
-def contents(number: int, shape: tuple[int, ...]) -> tuple[dict[str, Any], np.ndarray]:
-    """A fit as save_fit writes it, with numbers drawn at random."""
+def contents(number: int, shape: tuple[int, ...]) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """A fit as save_fit writes it, and the data of each of its files, with numbers drawn at random.
+    One fit in three is one of several files."""
+    fit, data = one_file(number, shape)
+    if number % 3 != 2:
+        return fit, [data]
+    of_each = ("model_name", "fit_type", "parameters", "texts", "axes", "measurement", "free_names")
+    files, arrays = [], []
+    for k in range(3):
+        own, data = one_file(100 * number + k, shape)
+        counted = {"chisqr": 0.5, "n_points": data.size, "n_amplitudes": 0}
+        files.append({name: own[name] for name in (*of_each, "file_name", "data_sha256")} | counted)
+        files[-1]["names"] = own["free_names"]
+        files[-1]["joint_names"] = [f"file{k:02d}_{name}" for name in own["free_names"]]
+        arrays.append(data)
+    apart = (*of_each[3:6], "data_sha256")
+    whole = {name: value for name, value in fit.items() if name not in apart}
+    return {**whole, "kind": "joint", "files": files}, arrays
+
+
+def one_file(number: int, shape: tuple[int, ...]) -> tuple[dict[str, Any], np.ndarray]:
+    """A fit of one file, and its data."""
     draw = np.random.default_rng(number)
     data = draw.normal(size=shape)
     names = [f"GLP_{k:02d}_{what}" for k in range(1, 4) for what in ("A", "x0", "F", "m")]
@@ -102,7 +122,7 @@ def make(path: Path, size: str) -> None:
     for number in range(n_fits):
         fit, data = contents(number, shape)
         fits.append(fit)
-        arrays[digest(data)] = data
+        arrays |= {digest(array): array for array in data}
     save_archive(path, fits, arrays=arrays, mode="replace")
 
 

@@ -180,7 +180,7 @@ def test_a_part_of_a_joint_fit_says_that_its_errors_are_those_of_all(tmp_path: P
     alone = project[0].fit_2d("peak")
     joint = project.fit_2d(model_name="peak")
     part = joint["scan 1"]
-    (stored,) = load_fits(project.save_fits("all.h5"), file="scan 1")
+    (stored,) = load_fits(project[1].save_fit("all.h5"))
     told = "fitted together with other files: standard errors, and parameters that the files share"
     info = (project[1].export_fit(pictures=False) / "fit_info.csv").read_text()
     page = report(part, tmp_path / "part.html").read_text()

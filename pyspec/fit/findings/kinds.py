@@ -76,7 +76,6 @@ class Kind(Enum):
     SAME_TWICE = Severity.NOTE, 0
     SPANS_NOWHERE = Severity.NOTE, 0
     REFITTED_ALONE = Severity.NOTE, 0
-    MOVED = Severity.NOTE, 0
     NOTHING_LINEAR = Severity.NOTE, 0
 
 

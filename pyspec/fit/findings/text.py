@@ -319,12 +319,8 @@ TEMPLATES: dict[Kind, Template] = {
         f"{' and '.join(p[2:])}"
     ),
     Kind.REFITTED_ALONE: lambda n, p: (
-        "fit all together again, refit_joint(load_fits(path)): this file was fitted together with "
-        f"other files, and now alone: {n['what']}"
-    ),
-    Kind.MOVED: lambda n, p: (
-        "check that these are all the files of the joint fit, and its settings: "
-        f"{listed(p)} ended elsewhere than in the archive"
+        "fit all together again, result.joint.refit(), or load_fit(path).refit() of an archive: "
+        f"this file was fitted together with other files, and now alone: {n['what']}"
     ),
     Kind.NOTHING_LINEAR: lambda n, p: (
         'leave linear="eliminate" out: the model is linear in none of its free parameters'

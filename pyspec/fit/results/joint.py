@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import Named, no_item
-from pyspec.errors import FitError, several, suggest
+from pyspec.errors import DataError, FitError, several, suggest
 from pyspec.executor.protocol import Scalar, Stored
 from pyspec.fit.amplitudes.part import FreePart
 from pyspec.fit.ending import Determined
@@ -21,10 +21,12 @@ from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Severity
 from pyspec.fit.followers import local
 from pyspec.fit.part import FitPart
+from pyspec.fit.problem import FitProblem, OnDemand
 from pyspec.fit.results.result import FitResult
-from pyspec.fit.results.same_data import need_same
+from pyspec.fit.results.same_data import is_at_hand, need_same
 from pyspec.fit.uncertainty.samples import MCMCResult
 from pyspec.model import Measurement, Model
+from pyspec.model.data.source import source_of
 from pyspec.plan.start import StartParameters
 
 if TYPE_CHECKING:
@@ -38,6 +40,29 @@ OF_ALL = ("method", "backend", "settings", "seconds", "nfev", "success", "interr
 
 #: So many files are named above the table of a joint fit.
 MOST_NAMES = 20
+
+
+class Member(NamedTuple):
+    """One file of a joint fit, at the best values.
+
+    Attributes
+    ----------
+    name : of the file, "" for one without
+    fit_type : what the fit of this file alone is called
+    full : name of a parameter there → its name in the joint fit
+    places : those of its free parameters in theta
+    chisqr, n_points, n_amplitudes : of this file
+    left : what all files together leave undetermined, where free amplitudes need it
+    """
+
+    name: str
+    fit_type: str
+    full: Mapping[str, str]
+    places: tuple[int, ...]
+    chisqr: float
+    n_points: int
+    n_amplitudes: int
+    left: Determined | None = None
 
 
 class JointResult(FitResult, Sequence[FitResult]):
@@ -54,24 +79,24 @@ class JointResult(FitResult, Sequence[FitResult]):
     names : what the files are called
     """
 
-    #: The names of the files, "" for a file without a name. Then chi², points and amplitudes of
-    #: each file, and what all files together leave undetermined.
-    _file_names: tuple[str, ...] = ()
-    _counted: tuple[tuple[float, int, int, Determined | None], ...] = ()
+    _members: tuple[Member, ...] = ()
 
     def _end(self, measurements: Sequence[Measurement], called: Sequence[str]) -> None:
-        """Ends a fit of files with the names `called`. Keeps chi², points and amplitudes of each
-        file at the best values, and refers to the original data again."""
+        """Ends a fit of files with the names `called`. Keeps what each file has of its own at the
+        best values, and refers to the original data again."""
         problem, ending = self.problem, self.ending
-        counted = []
-        for (file, own), gather in zip(problem.files_at(self.theta), problem.gathers, strict=True):
-            left = None
+        members = []
+        named = zip(called, problem.full, problem.gathers, strict=True)
+        files = problem.files_at(self.theta)
+        for (file, own), (name, full, gather) in zip(files, named, strict=True):
+            places, left = tuple(gather.tolist()), None
             if file.n_amplitudes and (file.shares is not None or ending.lost):
-                every = ending.determined()
-                left = every if file.shares is not None else every.part(gather.tolist())
-            counted.append((file.chisqr_at(own), file.n_points, file.n_amplitudes_at(own), left))
-        self._counted, self._file_names = tuple(counted), tuple(called)
-        kinds = {_fit_type(file) for file in problem.files}
+                left = ending.determined()
+                left = left if file.shares is not None else left.part(places)
+            counted = file.chisqr_at(own), file.n_points, file.n_amplitudes_at(own), left
+            members.append(Member(name, _fit_type(file), full, places, *counted))
+        self._members = tuple(members)
+        kinds = {member.fit_type for member in members}
         self.fit_type = kinds.pop() if len(kinds) == 1 else ""
         self.file_name = ", ".join(filter(None, called))
         self._problem = problem.ended(measurements, self.theta)
@@ -80,25 +105,27 @@ class JointResult(FitResult, Sequence[FitResult]):
     @cached_property
     def files(self) -> tuple[FitResult, ...]:
         alone = copy.copy(self)  # which does not refer to these again
-        return tuple(alone._file(k) for k in range(len(self._counted)))
+        return tuple(alone._file(k, self.problem.alone(k)) for k in range(len(self)))
 
-    def _file(self, index: int) -> FitResult:
-        """What the fit says of one file."""
-        problem, start = self.problem, self._start
-        own, full = problem.files[index], problem.full[index]
-        back = {project: name for name, project in full.items()}
+    def _file(self, index: int, problem: FitProblem | OnDemand) -> FitResult:
+        """What the fit says of one file, of which this is the problem."""
+        member, start = self._members[index], self._start
+        full, places = member.full, member.places
+        counted = member.chisqr, member.n_points, member.n_amplitudes, member.left
+        back = {project: own for own, project in full.items()}
+        names = [back[self.free_names[place]] for place in places]
         began, limits = local(start.values, full), local(start.limits, full)
         file = FitResult(
-            _problem=problem.alone(index),
-            ending=self.ending.part(problem.gathers[index].tolist(), *self._counted[index]),
-            _start=StartParameters.of(own.names, began, limits),
+            _problem=problem,
+            ending=self.ending.part(places, *counted),
+            _start=StartParameters.of(names, began, limits),
             _values=local(self._values, full),
             _message=self.message,
             start=Named({back[k]: value for k, value in self.start.items() if k in back}),
-            fit_type=_fit_type(own),
-            file_name=self._file_names[index],
+            fit_type=member.fit_type,
+            file_name=member.name,
             _findings=self._of_file(self._findings, index),
-            _is_joint_member=len(problem.files) > 1,
+            _is_joint_member=len(self) > 1,
             **{name: getattr(self, name) for name in OF_ALL},
         )
         file._errors = local(self._errors, full)
@@ -108,13 +135,13 @@ class JointResult(FitResult, Sequence[FitResult]):
         """A file with its part of what was found out, and sampled, about all."""
         file.level, file.diagnosed, file._of = self.level, self.diagnosed, (self, index)
         file._of_levels = self._of_file(self._of_levels, index)
-        file.mcmc = None if self.mcmc is None else self.mcmc.renamed(self.problem.full[index])
+        file.mcmc = None if self.mcmc is None else self.mcmc.renamed(self._members[index].full)
         return file
 
     def _of_file(self, findings: Iterable[Finding], index: int) -> tuple[Finding, ...]:
         """The findings about all files that are of one, or of all, with the names of its
         parameters there."""
-        fulls, names = self.problem.full, self._file_names
+        fulls, names = self._fulls, [member.name for member in self._members]
         back = {project: name for name, project in fulls[index].items()}
         every = {project for full in fulls for project in full.values()}
         own = []
@@ -139,7 +166,12 @@ class JointResult(FitResult, Sequence[FitResult]):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the files."""
-        return tuple(name or f"file{k:02d}" for k, name in enumerate(self._file_names))
+        return tuple(member.name or f"file{k:02d}" for k, member in enumerate(self._members))
+
+    @property
+    def _fulls(self) -> list[Mapping[str, str]]:
+        """Of each file, name of a parameter there → its name here."""
+        return [member.full for member in self._members]
 
     @overload
     def __getitem__(self, key: int | str) -> FitResult: ...
@@ -157,22 +189,30 @@ class JointResult(FitResult, Sequence[FitResult]):
             raise no_item(key, len(self.files), "file") from None
 
     def __len__(self) -> int:
-        return len(self._counted)
+        return len(self._members)
 
     def sample(self, **options: Any) -> MCMCResult:
         """Samples the posterior of all files together, as of :meth:`pyspec.FitResult.sample`;
         ``joint[0].mcmc`` are the samples of the parameters of one of them, under its names."""
         samples = super().sample(**options)
-        for file, full in zip(self.files, self.problem.full, strict=True):
+        for file, full in zip(self.files, self._fulls, strict=True):
             file.mcmc = samples.renamed(full)
         return samples
 
     def _sentences(self) -> list[tuple[Severity, str]]:
-        worded = together(self.findings, self.problem.full)
+        worded = together(self.findings, self._fulls)
         return [(finding.severity, text) for finding, text in worded]
 
     def _of_files(self, arrays: Iterable[npt.NDArray[Scalar]]) -> npt.NDArray[Scalar]:
         return np.concatenate([np.ravel(array) for array in arrays])
+
+    def _squares(self) -> tuple[float, float]:
+        if is_at_hand(self.problem):
+            return super()._squares()
+        raw, scatter = np.sum([file._squares() for file in self.files], axis=0).tolist()
+        counts = np.array([file.n_data for file in self.files], np.float64)
+        means = np.array([_mean_of(file) for file in self.files])
+        return raw, scatter + float(counts @ (means - np.average(means, weights=counts)) ** 2)
 
     @property
     def data(self) -> Stored:
@@ -204,7 +244,7 @@ class JointResult(FitResult, Sequence[FitResult]):
     @cached_property
     def model(self) -> Model:
         """That of the first file at the best values, a copy; ``joint[1].model`` is the next."""
-        model, full = self.problem.model.copy(), self.problem.full[0]
+        model, full = self._problem.model.copy(), self._fulls[0]
         model.set_values({name: self.values[full[name]] for name in model.opt_param_names})
         return model
 
@@ -253,12 +293,29 @@ class JointResult(FitResult, Sequence[FitResult]):
         return f"<JointResult of {several(self.names, MOST_NAMES)}: {super().__repr__()}>"
 
 
+def _mean_of(file: FitResult) -> float:
+    """The mean of the data that count."""
+    if source_of(file.measurement.data) is not None:
+        return file.measurement.survey.mean
+    return float(np.mean(np.asarray(file.data, np.float64)[file.keep]))
+
+
 def _fit_type(file: FitPart) -> str:
     """What the fit of one file is called."""
     if file.is_trace:
         return "trace"
     data = file.measurement.data
     return "2d" if data is not None and data.ndim == 2 else "spectrum"
+
+
+def data_of_each(data: object, n_files: int) -> Sequence[object]:
+    """The data of each of several files; None for each where there are none.
+
+    Raises :class:`DataError` for anything but one for each."""
+    given = [None] * n_files if data is None else data
+    if not isinstance(given, Sequence) or len(given) != n_files:
+        raise DataError(f"a joint fit of {n_files} files takes a list with the data of each")
+    return given
 
 
 def _asked_of_all(subject: str, call: str) -> FitError:

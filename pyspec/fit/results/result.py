@@ -74,8 +74,8 @@ class FitResult(LmfitNames, Told):
 
     @property
     def joint(self) -> FitResult | None:
-        """The joint fit that this file belongs to. None for a single fit, and for a fit that was
-        loaded."""
+        """The joint fit that this file belongs to. None for a single fit, and for a file that was
+        saved by itself."""
         return None if self._of is None else self._of[0]
 
     # findings
@@ -95,7 +95,12 @@ class FitResult(LmfitNames, Told):
     def findings(self) -> tuple[Finding, ...]:
         """What to know before these numbers are used, the most serious first: see
         :class:`pyspec.Finding`. :meth:`diagnose` looks for more."""
-        return ordered((*self._findings, *self._of_end, *self._of_levels))
+        return ordered(self._every_finding)
+
+    @property
+    def _every_finding(self) -> tuple[Finding, ...]:
+        """The same as they came, those that others hide among them."""
+        return (*self._findings, *self._of_end, *self._of_levels)
 
     def diagnose(self, deep: bool = False) -> Self:
         """A copy of the result with further findings from its residual: noise that differs,
@@ -187,9 +192,10 @@ class FitResult(LmfitNames, Told):
     ) -> FitResult:
         """Fits again, from the best values, or with ``start="initial"`` from the original start.
         The saved settings are used unless `options` (of :func:`fit_model`) override them. `data`
-        replace the original data, which an archive may not hold. A changed `model` replaces the
-        model; noise and settings stay the same. For one file of a joint fit, a warning names the
-        shared parameters: they are then fitted to this file alone."""
+        replace the original data, which an archive may not hold; of a joint fit it is a list of the
+        data of each file. A changed `model` replaces the model; noise and settings stay the same.
+        For one file of a joint fit, a warning names the shared parameters: they are then fitted to
+        this file alone."""
         result: FitResult = handed("refit", "pyspec.fit")(self, data, start, model, options)
         return result
 

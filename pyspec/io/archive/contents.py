@@ -10,13 +10,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -64,7 +64,7 @@ def write_items(
     groups = [group.create_group(place, track_order=True) for place in places]
     for (place, fit), made in zip(places.items(), groups, strict=True):
         made.attrs["sha256"] = np.bytes_(write_tree(made, fit, f"fits/{place}"))
-        if any(name in fit for name in NAMED):
+        if any(name in member for member in members_of(fit) for name in NAMED):
             made.attrs["unnamed"] = np.bytes_(_unnamed(fit))
         file.flush()
     data = [arrays[name] for name in new]
@@ -123,24 +123,43 @@ def _new_and_held(
     for k, fit in enumerate(entries):
         if isinstance(fit, str) or (name := alike.get(_unnamed(fit))) is None:
             continue
-        if fit.get("label") in (None, _label_of(group[name])):
+        if _has_labels(group[name], fit):
             entries[k] = name
         else:
             gone.add(name)
     return [entry for entry in entries if not (isinstance(entry, str) and entry in gone)], gone
 
 
-def _unnamed(fit: Mapping[str, object]) -> bytes:
+def members_of(fit: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """A fit, or its group in an archive, and those of the files of a joint fit."""
+    files = fit.get("files")
+    if isinstance(files, Mapping):
+        files = list(files.values())
+    many = files if isinstance(files, (list, tuple)) else ()
+    return [fit, *(file for file in many if isinstance(file, Mapping))]
+
+
+def _unnamed(fit: Fit) -> bytes:
     """The digest of a fit but for what a person called it, and when it ended."""
-    return tree_digest({key: value for key, value in fit.items() if key not in NAMED}).encode()
+    whole, *files = (
+        {key: value for key, value in member.items() if key not in NAMED}
+        for member in members_of(fit)
+    )
+    return tree_digest({**whole, "files": files} if files else whole).encode()
 
 
 def _unnamed_of(group: h5py.Group) -> bytes:
     return bytes(group.attrs.get("unnamed", group.attrs["sha256"]))
 
 
-def _label_of(group: h5py.Group) -> str | None:
-    return bytes(group["label"][()]).decode() if "label" in group else None
+def _has_labels(group: h5py.Group, fit: Fit) -> bool:
+    """Whether a fit has no other labels than that of an archive."""
+    pairs = zip(members_of(group), members_of(fit), strict=True)
+    return all(own.get("label") in (None, _text(held, "label")) for held, own in pairs)
+
+
+def _text(group: h5py.Group, key: str) -> str | None:
+    return bytes(group[key][()]).decode() if key in group else None
 
 
 def _version() -> npt.NDArray[np.bytes_]:
@@ -227,7 +246,7 @@ def opened(h5py: ModuleType, path: Path, shown: Path) -> Iterator[h5py.File]:
 @dataclass(frozen=True)
 class Wanted:
     """Which fits of an archive are read: those whose texts are among these, all of them or the
-    last."""
+    last. A joint fit has those of its own, and those of each of its files."""
 
     texts: Mapping[str, Collection[str | None]]
     last: bool = False
@@ -235,13 +254,17 @@ class Wanted:
     def names(self, file: h5py.File) -> list[str]:
         """The names of the fits in an open archive, in the order in which they were saved."""
         every = fit_names(file)
-        matches = (name for name in reversed(every) if self._is(file["fits"][name]))
+        matches = (name for name in reversed(every) if self.matches(file["fits"][name], _text))
         return list(matches)[::-1] if not self.last else list(islice(matches, 1))
 
-    def _is(self, group: h5py.Group) -> bool:
-        return all(
-            key in group and bytes(group[key][()]).decode() in among
-            for key, among in self.texts.items()
+    def matches(self, fit: Mapping[str, Any], text: Callable[[Any, str], object]) -> bool:
+        """Whether the texts of a fit, or of one of its files, are among these."""
+        return any(
+            all(
+                isinstance(own := text(member, key), str) and own in among
+                for key, among in self.texts.items()
+            )
+            for member in members_of(fit)
         )
 
 
@@ -257,7 +280,7 @@ def load_checked(
             names = fit_names(file) if wanted is None else wanted.names(file)
             fits = [_fit(reader, file, name) for name in names]
             if wanted is not None:
-                used = {fit.get("data_sha256") for fit in fits}
+                used = {member.get("data_sha256") for fit in fits for member in members_of(fit)}
                 arrays = [name for name in arrays if name in used]
             return fits, {name: _array(reader, file, name) for name in arrays}
         except MemoryError:

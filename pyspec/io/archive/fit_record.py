@@ -21,6 +21,7 @@ from pyspec._version import VERSION
 from pyspec.errors import DataError
 from pyspec.fit import (
     FitResult,
+    JointResult,
     MCMCResult,
     ParameterRow,
     ParameterTable,
@@ -29,6 +30,7 @@ from pyspec.fit import (
 from pyspec.fit.again import settings_of
 from pyspec.fit.ending import Ending
 from pyspec.fit.findings.finding import Finding
+from pyspec.fit.results.joint import Member
 from pyspec.io.archive.addresses import is_left_out, references_of
 from pyspec.io.archive.contents import NAMED
 from pyspec.model import (
@@ -46,18 +48,25 @@ NUMBERS, TEXTS = ("redchi", "chisqr", "nfev"), ("status", "message")
 
 def record_of(result: FitResult | SliceResults) -> dict[str, object]:
     """One fit, or the fits of slices, all but the data; see :func:`pyspec.io.save_archive`."""
-    own = _slices_record(result) if isinstance(result, SliceResults) else _fit_record(result)
-    named = {name: text for name in NAMED if (text := vars(result).get(name))}
-    return own | named
+    if isinstance(result, SliceResults):
+        own = _slices_record(result)
+    elif isinstance(result, JointResult):
+        own = _joint_record(result)
+    else:
+        own = {"kind": "fit", **_fit_record(result), **_fitted(result)}
+    return own | {"versions": dict(result.versions) or versions()} | _named(result)
+
+
+def _named(result: FitResult | SliceResults) -> dict[str, object]:
+    return {name: text for name in NAMED if (text := vars(result).get(name))}
 
 
 # one fit
 
 
 def _fit_record(result: FitResult) -> dict[str, object]:
-    own = result._problem
+    """One fit, or one of several files, but for what was fitted."""
     return {
-        "kind": "fit",
         "model_name": result.model_name,
         "fit_type": result.fit_type,
         "file_name": result.file_name,
@@ -76,10 +85,46 @@ def _fit_record(result: FitResult) -> dict[str, object]:
         "nfev": result.nfev,
         "started_from": result.started_from,
         "starts": "\n".join(json.dumps(asdict(start)) for start in result.starts),
-        "findings": _lines(result.findings),
+        "findings": _lines(result._every_finding),
         "level": result.level,
         "diagnosed": np.array(result.diagnosed, np.float64),
-        **_common(result, own.model, own.model.time),
+    }
+
+
+def _fitted(result: FitResult) -> dict[str, object]:
+    """What was fitted: model and measurement."""
+    model = result._problem.model
+    return _common(result, model, model.time)
+
+
+# several files
+
+
+def _joint_record(joint: JointResult) -> dict[str, object]:
+    """A joint fit, and what each file has of its own."""
+    files = [_file_record(*own) for own in zip(joint._members, joint.files, strict=True)]
+    return {"kind": "joint", **_fit_record(joint), "files": files}
+
+
+#: Numbers of a :class:`pyspec.fit.results.joint.Member`.
+OF_MEMBER = ("chisqr", "n_points", "n_amplitudes")
+
+
+def _file_record(member: Member, file: FitResult) -> dict[str, object]:
+    return {
+        "model_name": file.model_name,
+        "fit_type": member.fit_type,
+        "file_name": member.name,
+        "parameters": _columns(file.table),
+        "free_names": list(file.free_names),
+        "names": list(member.full),
+        "joint_names": list(member.full.values()),
+        **{name: getattr(member, name) for name in OF_MEMBER},
+        "left": None if member.left is None else member.left._asdict(),
+        "statistics": _statistics(file),
+        "started_from": file.started_from,
+        **_fitted(file),
+        **_named(file),
     }
 
 
@@ -166,7 +211,6 @@ def _common(
         },
         "inputs": own_inputs(model, model.inputs),
         "measurement": _window(measurement),
-        "versions": dict(result.versions) or versions(),
         "data_sha256": "",
         "by_reference": references_of(measurement),
     }

@@ -14,8 +14,9 @@ from pyspec.calls import answered, stack_outside
 from pyspec.errors import ArchiveWarning, CallError, DataError, FitError, one_line, shortened
 from pyspec.fit import FitResult, JointResult, OneFit, SliceResults
 from pyspec.fit.results.ended import title_of
+from pyspec.fit.results.joint import data_of_each
 from pyspec.fit.results.same_data import changed
-from pyspec.io.archive.contents import Arrays, Wanted
+from pyspec.io.archive.contents import Arrays, Wanted, members_of
 from pyspec.io.archive.fields import Record
 from pyspec.io.archive.file import read_archive, save_archive
 from pyspec.io.archive.fit_record import record_of
@@ -41,8 +42,6 @@ def save_fit(
     Data that several fits share are stored once; without them (`with_data=False`, or data by
     reference beyond 256 MiB) only their digest is, and :meth:`FitResult.refit` asks for them.
 
-    A joint fit is saved as one fit for each file, with the samples of that file's parameters.
-
     Raises :class:`DataError` where data were changed after they were fitted.
     """
     if not isinstance(path, (str, Path)):
@@ -50,19 +49,25 @@ def save_fit(
             f"save_fit: the first argument is the path, not {type(path).__name__}; write "
             "save_fit('fits.h5', fits)"
         )
-    single = isinstance(results, (FitResult, SliceResults)) and not isinstance(results, JointResult)
-    fits = [results] if single else list(results)  # type: ignore[arg-type]
+    fits = [results] if isinstance(results, (FitResult, SliceResults)) else list(results)
     if not fits:
         raise DataError("there is no fit to save yet; fit first")
     records, arrays = [], {}
-    digests: dict[int, tuple[int, str]] = {}
+    measured: list[tuple[dict[str, Any], FitResult | SliceResults]] = []
     for fit in fits:
-        if not isinstance(fit, (FitResult, SliceResults)) or isinstance(fit, JointResult):
+        if not isinstance(fit, (FitResult, SliceResults)):
             raise DataError(f"save_fit takes fits, not {type(fit).__name__}{_whole_of(fit)}")
-        records.append(record_of(fit))
+        record: dict[str, Any] = record_of(fit)
+        records.append(record)
+        if isinstance(fit, JointResult):
+            measured += zip(record["files"], fit.files, strict=True)
+        else:
+            measured.append((record, fit))
+    digests: dict[int, tuple[int, str]] = {}
+    for record, fit in measured:
         data = fit.measurement.data
         if data is None:  # of an archive without them
-            records[-1]["data_sha256"] = fit.data_sha256
+            record["data_sha256"] = fit.data_sha256
             continue
         of = fit if isinstance(fit, SliceResults) else fit.problem
         then = of.data_checksum
@@ -70,7 +75,7 @@ def save_fit(
             digests[id(data)] = _checksum_now(fit, data), digest(data)
         now, sha256 = digests[id(data)]
         if now == then:
-            records[-1]["data_sha256"] = sha256
+            record["data_sha256"] = sha256
         if with_data and (source_of(data) is None or data.nbytes <= LOADED):
             if now != then:
                 _refuse_changed(fit)
@@ -108,8 +113,9 @@ def load_fits(
 ) -> tuple[FitResult | SliceResults, ...]:
     """The fits of an archive in the order they were saved, of that model, type, file if given.
 
-    They are what was saved: a :class:`FitResult` each, or :class:`SliceResults`. Models and data
-    are looked up when they are needed, nothing is fitted.
+    They are what was saved: a :class:`FitResult` each, :class:`SliceResults`, or a
+    :class:`JointResult`, which is found by the model, type and file of any of its files. Models and
+    data are looked up when they are needed, nothing is fitted.
 
     Every byte is checked before anything is read. Where one is not as it was written, ``damaged=
     "raise"`` raises; "skip" returns the fits whose digest holds and warns of the others by name. A
@@ -131,8 +137,9 @@ def load_fit(
     damaged: str = "raise",
     data: object = None,
 ) -> Any:
-    """The last fit of an archive, of that model, type and file if given: a :class:`FitResult`, or
-    :class:`SliceResults`. `data` are those of a fit that was saved without; `damaged` as of
+    """The last fit of an archive, of that model, type and file if given: a :class:`FitResult`,
+    :class:`SliceResults`, or a :class:`JointResult` of which one file has them. `data` are those of
+    a fit that was saved without, of a joint fit a list of those of each file; `damaged` as of
     :func:`load_fits`."""
     names = {"model_name": model, "fit_type": fit_type, "file_name": file}
     return _loaded(path, names, damaged, last=True, data=data)[-1]
@@ -166,13 +173,10 @@ def fits_of(
     records, arrays, report = read_archive(path, damaged == "skip", wanted)
     if report is not None and report.damaged:
         warnings.warn(f"{path}: damaged and left out: {report}", ArchiveWarning, stack_outside())
-    kept = [
-        record
-        for record in records
-        if all(record.get(key) in among for key, among in wanted.texts.items())
-    ]
+    kept = [record for record in records if wanted.matches(record, Mapping.get)]
     for key, among in wanted.texts.items():
-        without = sorted(repr(text) for text in {*among} - {record.get(key) for record in kept})
+        there = {str(member.get(key)) for record in kept for member in members_of(record)}
+        without = sorted(repr(text) for text in {*among} - there)
         if without:
             which = f"{key.removesuffix('_name').replace('_', ' ')} {', '.join(without)}"
             raise _no_such_fit(path, f"has no such fit{f' of {which}' * bool(kept)}", damaged)
@@ -196,9 +200,13 @@ def _restored(
     arrays: Arrays,
     data: object,
 ) -> FitResult | SliceResults:
+    files = members_of(record)[1:]
+    if files and data is not None:
+        data = data_of_each(data, len(files))
     try:
-        own = arrays.get(record["data_sha256"])
-        return result_of(record, own if data is None else data)
+        own = [arrays.get(str(member["data_sha256"])) for member in files or [record]]
+        given = own if files else own[0]
+        return result_of(record, given if data is None else data)
     except KeyError as error:
         raise DataError(
             f"{path}: a fit in it has no {error}; it was not saved by save_fit"

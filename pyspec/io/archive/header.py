@@ -24,7 +24,7 @@ from typing import BinaryIO
 from pyspec.errors import DataError
 
 #: What this version writes, and the only one that it reads.
-VERSION = 3
+VERSION = 4
 
 MAGIC = b"\x89PYSPEC\n"
 HDF5 = b"\x89HDF\r\n\x1a\n"

@@ -6,9 +6,10 @@ data that are gone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class Recorded:
 
     record: Record
     data: object
-    fixed: Mapping[str, float] | None = None
+    fixed: ClassVar[None] = None
 
     def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -133,6 +134,69 @@ class Recorded:
         problem = problem_of(self.compiled, self.measurement, str(self.settings["backend"]))
         _check_shared(problem, self.record)
         return problem
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedFiles(Recorded):
+    """The same of several files; `data` has those of each."""
+
+    data: Sequence[object]
+
+    @cached_property
+    def files(self) -> tuple[RecordedFile, ...]:
+        """Each file, with what it has in common with the others."""
+        owns = zip(self.record["files"], self.data, strict=True)
+        return tuple(
+            RecordedFile({**self.record, **own}, data, self, k)
+            for k, (own, data) in enumerate(owns)
+        )
+
+    @property
+    def model(self) -> Model:
+        """That of the first file."""
+        return self.files[0].model
+
+    @property
+    def measurement(self) -> Measurement:
+        """That of the first file."""
+        return self.files[0].measurement
+
+    def measured(self, data: object = None) -> Measurement:
+        """That of the first file, or with other data in place of its own."""
+        return self.files[0].measured(data)
+
+    @cached_property
+    def problem(self) -> FitProblem:
+        """The problem, of which those of the files are parts."""
+        files = [(file.model, file.measurement) for file in self.files]
+        problem = FitProblem.of(files, str(self.settings["backend"]))
+        return problem.ended([own for _, own in files], self.record["ending"]["theta"])
+
+    def made(self) -> FitProblem:
+        """The problem."""
+        return self.problem
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedFile(Recorded):
+    """One of several files."""
+
+    joint: RecordedFiles
+    index: int
+
+    @cached_property
+    def model(self) -> Model:
+        """The model, whose parameters are shared as in the fit."""
+        model, own = super().model, self.record
+        for name, project in zip(own["names"], own["joint_names"], strict=True):
+            par, is_shared = model.parameters[name], name == project
+            if is_shared != (par.scope == "project"):
+                par.scope = "project" if is_shared else "file"
+        return model
+
+    def made(self) -> FitProblem:
+        """The problem."""
+        return self.joint.made().alone(self.index)
 
 
 @dataclass(frozen=True, eq=False)

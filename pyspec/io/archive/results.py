@@ -3,6 +3,7 @@ made when they are asked for, see :mod:`pyspec.io.archive.problems`."""
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from pyspec.calls import Named
 from pyspec.fit import (
     FitResult,
+    JointResult,
     MCMCResult,
     ParameterRow,
     ParameterTable,
@@ -25,10 +27,11 @@ from pyspec.fit import (
 from pyspec.fit.batch.fits import Table
 from pyspec.fit.ending import Determined, Ending
 from pyspec.fit.findings.finding import Finding
+from pyspec.fit.results.joint import Member
 from pyspec.io.archive.contents import NAMED
 from pyspec.io.archive.fields import Record, Samples
 from pyspec.io.archive.fit_record import ARRAYS, AT, BY_NAME, NUMBERS, OF_ENDING, TEXTS
-from pyspec.io.archive.problems import Recorded, RecordedSlice, table_of
+from pyspec.io.archive.problems import Recorded, RecordedFiles, RecordedSlice, table_of
 from pyspec.model.data.digest import checksum_of
 from pyspec.model.sizes import unit_of
 from pyspec.plan.start import Limits, StartParameters
@@ -37,22 +40,66 @@ Array = npt.NDArray[np.float64]
 
 
 def result_of(record: Record, data: object) -> FitResult | SliceResults:
-    """The fit of a record, and of its data where they are known. What depends on the model is made
-    when it is asked for.
+    """The fit of a record, and of its data where they are known; those of a joint fit are a list of
+    the data of each file. What depends on the model is made when it is asked for.
 
     Raises whatever a record leads to that :func:`record_of` did not make."""
-    for group in ("measurement", "axes", "texts", "settings", "statistics"):
-        record[group].keys()  # raises now, and not when it is needed
-    kept = Recorded(record, data)
-    fit = _slices_of(kept) if record["kind"] == "slices" else _fit_of(kept)
-    fit.versions, fit._sha256 = dict(record["versions"]), str(record["data_sha256"])
-    vars(fit).update({name: str(record[name]) for name in NAMED if record.get(name)})
+    for own in record.get("files", [record]):
+        for group in ("measurement", "axes", "texts", "statistics"):
+            own[group].keys()  # raises now, and not when it is needed
+    record["settings"].keys()
+    fit: FitResult | SliceResults
+    if record["kind"] == "joint":
+        fit = _joint_of(record, data)
+    else:
+        kept = Recorded(record, data)
+        fit = _slices_of(kept) if record["kind"] == "slices" else _fit_of(kept)
+        _name(fit, record, record)
     return fit
 
 
-def _fit_of(kept: Recorded) -> FitResult:
+def _name(fit: FitResult | SliceResults, record: Record, own: Record) -> None:
+    """Says what made a fit, of which data, and what a person called it."""
+    fit.versions, fit._sha256 = dict(record["versions"]), str(own["data_sha256"])
+    vars(fit).update({name: str(own[name]) for name in NAMED if own.get(name)})
+
+
+def _joint_of(record: Record, data: Any) -> JointResult:
+    owns = record["files"]
+    kept = RecordedFiles(record, data)
+    joint = _fit_of(kept, JointResult)
+    assert isinstance(joint, JointResult)
+    joint._members = tuple(_member_of(own, joint.free_names) for own in owns)
+    alone = copy.copy(joint)  # which does not refer to the files
+    files = [alone._file(k, own) for k, own in enumerate(kept.files)]
+    for file, own in zip(files, owns, strict=True):
+        _show(file, table_of(own["parameters"]))
+        file._statistics = _statistics_of(own["statistics"])
+        file.started_from = str(own["started_from"])
+        _name(file, record, own)
+    joint.files = tuple(files)
+    _name(joint, record, {**record, "data_sha256": owns[0]["data_sha256"]})
+    return joint
+
+
+def _member_of(own: Record, free_names: Sequence[str]) -> Member:
+    full = dict(zip(own["names"], own["joint_names"], strict=True))
+    return Member(
+        str(own["file_name"]),
+        str(own["fit_type"]),
+        full,
+        tuple(free_names.index(full[name]) for name in own["free_names"]),
+        float(own["chisqr"]),
+        int(own["n_points"]),
+        int(own["n_amplitudes"]),
+        _left_of(own),
+    )
+
+
+def _fit_of(kept: Recorded, kind: type[FitResult] = FitResult) -> FitResult:
     record, table = kept.record, table_of(kept.record["parameters"])
     result = _result(
+        kind,
         kept,
         table,
         _ending_of(record["ending"], len(kept.names)),
@@ -75,6 +122,7 @@ def _fit_of(kept: Recorded) -> FitResult:
 
 
 def _result(
+    kind: type[FitResult],
     problem: Recorded | RecordedSlice,
     table: ParameterTable,
     ending: Ending,
@@ -83,15 +131,15 @@ def _result(
     findings: object,
     **more: Any,
 ) -> FitResult:
-    """A FitResult of what was stored; `more` are arguments of its own."""
+    """A result of what was stored; `more` are arguments of its own."""
     settings = problem.settings
-    result = FitResult(
+    result = kind(
         _problem=problem,
         ending=ending,
         _start=_start_of(table, problem.names),
-        _values={row.name: row.value for row in table},
+        _values={row.name: row.value for row in sorted(table, key=lambda row: row.kind == "expr")},
         _message=str(facts["message"]),
-        _statistics={n: float(v) for n, v in statistics.items() if n not in OF_ENDING},
+        _statistics=_statistics_of(statistics),
         method=str(settings["method"]),
         backend=str(settings["backend"]),
         settings={
@@ -104,11 +152,20 @@ def _result(
         success=bool(facts["success"]),
         **more,
     )
+    _show(result, table)
+    result._tell(_findings(findings))  # as they were: nothing is worked out anew
+    return result
+
+
+def _show(result: FitResult, table: ParameterTable) -> None:
+    """Gives a result its table, and what is in it."""
     result.table = table
     result._errors = {row.name: row.stderr for row in table}
     result._expressions = {row.name: row.expr for row in table if row.expr is not None}
-    result._tell(_findings(findings))  # as they were: nothing is worked out anew
-    return result
+
+
+def _statistics_of(numbers: Mapping[str, float]) -> dict[str, float]:
+    return {n: float(v) for n, v in numbers.items() if n not in OF_ENDING}
 
 
 # slices
@@ -180,6 +237,7 @@ class RecordedSlices(Table[SliceFit]):
             return SliceFit(k, row, status, message, None)
         fixed = {par.name: par.value for par in table if par.kind == "fixed"}
         result = _result(
+            FitResult,
             RecordedSlice(whole, row, fixed or None, k),
             table,
             self._ending(k, table, sides),
@@ -247,7 +305,6 @@ def _ending_of(record: Record, n: int) -> Ending:
     for name in AT:
         rows = np.asarray(record.get(name, np.zeros((0, 2))), np.float64).tolist()
         at[name] = {int(k): tuple(own) if len(own) > 1 else own[0] for k, *own in rows}
-    left = record.get("left")
     return Ending(
         **arrays,
         **at,
@@ -258,8 +315,13 @@ def _ending_of(record: Record, n: int) -> Ending:
         distance=float(record["distance"]),
         end=(str(record["end"]), float(record["reached"])),
         lost=tuple(record["lost"].tolist()),
-        left=None if left is None else Determined(left["covariance"], left["away"]),
+        left=_left_of(record),
     )
+
+
+def _left_of(record: Record) -> Determined | None:
+    left = record.get("left")
+    return None if left is None else Determined(left["covariance"], left["away"])
 
 
 def _findings(text: object) -> tuple[Finding, ...]:

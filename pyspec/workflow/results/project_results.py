@@ -70,12 +70,16 @@ class ProjectResults(Workspace):
         overwrite: bool = False,
         show_output: bool | int = False,
     ) -> Path:
-        """Saves the fits of all files (or of `file`) to one archive; see :meth:`File.save_fit`."""
+        """Saves the fits of all files (or of `file`) to one archive; see :meth:`File.save_fit`. A
+        joint fit that one of them has a part of is saved whole."""
         wanted = self.files if file is None else [self._file_of(file) for file in listed(file)]
         chosen = []
         for member in wanted:
             if member.results or file is not None:
                 chosen += select_fits(member.results, model, fit_type, select, by)
+        joint: dict[Fit, Fit] = {part: whole for whole in self.joint_results for part in whole}
+        last_first = dict.fromkeys(joint.get(fit, fit) for fit in reversed(chosen))
+        chosen = list(last_first)[::-1]
         path = self.output(filepath, f"{self.name}_fits.h5")
         save_fit(path, chosen, mode="replace" if overwrite else "append")
         if show_output:

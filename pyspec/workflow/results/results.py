@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, SupportsIndex, TypeAlias, overload
 
@@ -85,7 +86,8 @@ class FitResults(list[Fit], Answers, Suggesting):
         model: str | Sequence[str] | None = None,
         fit_type: str | Sequence[str] | None = None,
     ) -> FitResults:
-        """The fits of an archive, or some of them: one name or a list of names each.
+        """The fits of an archive, or some of them: one name or a list of names each. Joint fits are
+        in `joint`, and their files among the others.
 
         Raises :class:`DataError` where one of the names is that of no such fit.
         """
@@ -94,7 +96,10 @@ class FitResults(list[Fit], Answers, Suggesting):
             check_type(kind)
         keys = "file_name", "model_name", "fit_type"
         texts = {key: names for key, names in zip(keys, wanted, strict=True) if names is not None}
-        return cls(fits_of(filepath, Wanted(texts)))
+        fits = fits_of(filepath, Wanted(texts))
+        joint = [fit for fit in fits if isinstance(fit, JointResult)]
+        each = [fit.files if isinstance(fit, JointResult) else (fit,) for fit in fits]
+        return cls(matching(chain.from_iterable(each), *wanted), joint=joint)
 
     @overload
     def __getitem__(self, key: SupportsIndex) -> Fit: ...

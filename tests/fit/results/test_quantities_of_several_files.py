@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pyspec.fit import JointResult, fit_joint
-from pyspec.io import load_fits, refit_joint, save_fit
 from pyspec.model import Measurement, Model, load_model
 
 ENERGY = np.linspace(0.0, 10.0, 61)
@@ -77,11 +75,3 @@ def test_one_that_may_mean_several_values_is_told() -> None:
     with pytest.warns(UserWarning, match=said):
         joint = fit_joint(_parts(APART, "coc"))
     assert "share" not in joint.values
-
-
-def test_an_archive_keeps_them(tmp_path: Path) -> None:
-    joint = fit_joint(_parts(APART), names=["one", "two"])
-    for file in joint:
-        save_fit(tmp_path / "fits.h5", file, with_data=True)
-    again = refit_joint(load_fits(tmp_path / "fits.h5"))
-    assert again.values["share"] == pytest.approx(joint.values["share"], rel=1e-7)

@@ -101,14 +101,14 @@ def test_damaged_data_leave_their_fits_without_data(path: Path) -> None:
 def test_verify_names_what_is_damaged(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", str(path)]) == 0
     assert (
-        "whole (version 3): every byte is as it was written; 3 fits, 2" in capsys.readouterr().out
+        "whole (version 4): every byte is as it was written; 3 fits, 2" in capsys.readouterr().out
     )
     change(path, "fits/0002/parameters/value", 1)
     with h5py.File(path, "r+") as file:
         del file["fits/0001"]
     assert main(["verify", str(path)]) == 1
     shown = capsys.readouterr().out
-    assert "a.h5: DAMAGED (version 3): the " in shown
+    assert "a.h5: DAMAGED (version 4): the " in shown
     assert "  fits/0001: is missing" in shown
     assert "  fits/0002: fits/0002: its sha256 differs" in shown
     assert "  whole: 1 fits, 2 arrays" in shown

@@ -37,7 +37,7 @@ def test_fits_are_numbered_and_arrays_stored_once(file: Any) -> None:
     records.write_items(file, [FIT], {digest(ONE): ONE})
     assert dict(file.attrs) == {
         "pyspec": VERSION.encode(),
-        "schema": 3,
+        "schema": 4,
         "n_fits": 1,
         "n_arrays": 1,
     }
@@ -191,7 +191,7 @@ def test_what_makes_an_archive(file: Any, lost: str) -> None:
         records.check_root(file, Path("a.h5"))
 
 
-@pytest.mark.parametrize("schema", [0, 2, 4, -1, 3.0, "2" * 200])
+@pytest.mark.parametrize("schema", [0, 3, 5, -1, 4.0, "2" * 200])
 @pytest.mark.parametrize("by", [np.bytes_(b"9.1" + b"x" * 60), "9.1" + "x" * 60])
 def test_schemas_that_are_not_known(file: Any, schema: Any, by: Any) -> None:
     records.write_items(file, [], {})
@@ -199,7 +199,7 @@ def test_schemas_that_are_not_known(file: Any, schema: Any, by: Any) -> None:
     shown = str(schema)
     if len(shown) > 100:
         shown = "2" * 66 + " … (118 characters left out) … " + "2" * 16
-    text = f"a.h5: has version {shown} of the format, and this pyspec reads version 3 alone; "
+    text = f"a.h5: has version {shown} of the format, and this pyspec reads version 4 alone; "
     with pytest.raises(DataError, match="^" + re.escape(text)):
         records.check_root(file, Path("a.h5"))
 

@@ -134,7 +134,7 @@ def test_the_child_refuses_what_is_no_archive(
         file.attrs["schema"] = 9
     first, last = child(path)
     assert first == {"item": "the file"}
-    assert "has version 9 of the format, and this pyspec reads version 3 alone" in last["refused"]
+    assert "has version 9 of the format, and this pyspec reads version 4 alone" in last["refused"]
 
 
 Told = list[list[dict[str, Any]]]

@@ -1,8 +1,9 @@
-"""A joint fit from an archive: its files put together again."""
+"""Joint fits in an archive: found by their files, whole or file by file."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,18 +11,23 @@ import pytest
 from pyspec import (
     File,
     FitResult,
+    FitResults,
     JointResult,
     Measurement,
     Project,
     fit_joint,
+    load_fit,
     load_fits,
     load_model,
-    refit_joint,
     save_fit,
-)  # fmt: skip
-from pyspec.errors import CallError, DataError, ModelWarning
+)
+from pyspec.errors import ArchiveWarning, DataError, FitError, ModelWarning
 from pyspec.fit.findings.kinds import Kind
+from pyspec.io import load_archive, save_archive
+from pyspec.io.sources.arrays import HDF5Source
 from tests.support.findings import kinds
+
+h5py = pytest.importorskip("h5py")
 
 ENERGY = np.linspace(1.5, 3.0, 20)
 PLAIN = """
@@ -35,52 +41,10 @@ m:
 """
 
 
-TIME = np.arange(30.0)
-DATA = np.exp(-(((ENERGY - 2) / 0.3) ** 2)) + 0.05 * np.random.default_rng(1).normal(size=(30, 20))
-
-
-def fitted(folder: Path, text: str) -> JointResult:
-    """Three files fitted together, and saved to "joint.h5"."""
-    rng = np.random.default_rng(1)
-    (folder / "m.yaml").write_text(text)
-    project = Project(folder, show_output=False)
-    line = np.exp(-(((ENERGY - 2) / 0.3) ** 2))
-    for k in range(3):
-        time = np.linspace(0.1, 5 + k, 30)
-        decay = np.exp(-time / 2) if text is SPECTRA else np.full(30, 1.0 + k)
-        data = np.outer(decay, line)
-        noisy = data + 0.05 * rng.normal(size=data.shape)
-        file = File(project, name="abc"[k], data=noisy, energy=ENERGY, time=time)
-        file.load_model("m.yaml", "m")
-    joint = project.fit_2d(model_name="m")
-    project.save_fits("joint.h5")
-    return joint
-
-
-@pytest.mark.parametrize("text", [PLAIN, SPECTRA], ids=["plain", "spectra"])
-def test_the_joint_fit_comes_back(tmp_path: Path, text: str) -> None:
-    """A part alone has no covariance across files, and no spectra that files share."""
-    joint = fitted(tmp_path, text)
-    again = refit_joint(load_fits(tmp_path / "joint.h5"))
-    assert list(again.names) == ["a", "b", "c"]
-    assert again.success
-    assert again.nfev <= 2
-    assert again.findings == joint.findings
-    for name, value in joint.values.items():
-        assert again.values[name] == pytest.approx(value, rel=1e-6)
-    for name, error in joint.stderr.items():
-        assert again.stderr[name] == (error and pytest.approx(error, rel=1e-5))
-    np.testing.assert_allclose(again[1].fit, joint[1].fit, atol=1e-6)
-    if text is SPECTRA:
-        amplitudes = [one.amplitudes["expFun_01_A"] for one in (again[0], joint[0])]
-        np.testing.assert_allclose(*amplitudes, atol=1e-6)
-
-
-def test_other_fits_of_the_archive_are_left_out(tmp_path: Path) -> None:
-    """With a baseline beside it the joint fit was refused: two files of one name."""
-    (tmp_path / "m.yaml").write_text(PLAIN)
-    project = Project(tmp_path, show_output=False)
-    rng = np.random.default_rng(1)
+def fitted(folder: Path) -> tuple[Project, JointResult]:
+    """Two files that are fitted alone, then together, and saved to "joint.h5"."""
+    (folder / "m.yaml").write_text(PLAIN)
+    project, rng = Project(folder, show_output=False), np.random.default_rng(1)
     for name in "ab":
         data = np.exp(-(((ENERGY - 2) / 0.3) ** 2)) + 0.05 * rng.normal(size=(30, 20))
         file = File(project, name=name, data=data, energy=ENERGY, time=np.arange(30.0))
@@ -88,73 +52,144 @@ def test_other_fits_of_the_archive_are_left_out(tmp_path: Path) -> None:
         file.define_baseline(0, 5)
         file.fit_baseline("m")
         file.fit_slice_by_slice("m")
-    project.fit_2d(model_name="m", max_nfev=1)
     joint = project.fit_2d(model_name="m")
     project.save_fits("joint.h5")
+    return project, joint
+
+
+def without_names(n_files: int, text: str = PLAIN) -> JointResult:
+    rng, parts = np.random.default_rng(1), []
+    for k in range(n_files):
+        model = load_model(text, "m")
+        time = np.linspace(0.1, 5 + k, 30)
+        model.set_axes(energy=ENERGY, time=time)
+        data = np.outer(np.exp(-time / 2), np.exp(-(((ENERGY - 2) / 0.3) ** 2)))
+        parts.append((model, Measurement(data + 0.05 * rng.normal(size=data.shape))))
+    return fit_joint(parts)
+
+
+def test_a_project_saves_a_joint_fit_as_one(tmp_path: Path) -> None:
+    """It was one fit for each file, without the covariance across files."""
+    project, joint = fitted(tmp_path)
     stored = load_fits(tmp_path / "joint.h5")
-    again = refit_joint(stored)
-    assert (len(stored), len(again)) == (8, 2)
-    assert again.chisqr == pytest.approx(joint.chisqr, rel=1e-9)
-    assert again.nfev <= 2
-    (tmp_path / "n.yaml").write_text(PLAIN.replace("m:", "n:"))
-    project.load_models(model_yaml="n.yaml", model_info="n")
-    project.fit_2d(model_name="n")
-    project.save_fits("joint.h5")
-    with pytest.raises(DataError, match=r"3 joint fits.* 'n of a, b'; .*, model='n'\)"):
-        refit_joint(load_fits(tmp_path / "joint.h5"))
-    assert len(refit_joint(load_fits(tmp_path / "joint.h5", model="n"))) == 2
+    assert [fit.fit_type for fit in stored] == ["baseline", "sbs"] * 2 + ["2d"]
+    for name in "ab":
+        again = load_fit(tmp_path / "joint.h5", file=name)
+        assert isinstance(again, JointResult)
+        np.testing.assert_array_equal(again.ending.covariance, joint.ending.covariance)
+        assert (str(again), str(again[name])) == (str(joint), str(joint[name]))
+    path = project.save_fits("one.h5", file="b", fit_type="2d")
+    assert len(load_fit(path)) == 2
+    (part,) = load_fits(project[1].save_fit("part.h5", fit_type="2d"))
+    assert type(part) is FitResult
+    assert (part.joint, str(part)) == (None, str(joint["b"]))
 
 
-def test_files_without_names(tmp_path: Path) -> None:
-    rng = np.random.default_rng(1)
-    parts = []
-    for _ in range(3):
-        model = load_model(PLAIN, "m")
-        model.set_axes(energy=ENERGY)
-        data = np.exp(-(((ENERGY - 2) / 0.3) ** 2)) + 0.05 * rng.normal(size=20)
-        parts.append((model, Measurement(data)))
-    joint = fit_joint(parts)
-    save_fit(tmp_path / "joint.h5", joint)
-    save_fit(tmp_path / "joint.h5", fit_joint(parts))  # both made one fit of six files
-    again = refit_joint(load_fits(tmp_path / "joint.h5"))
-    assert len(again) == 3
-    assert again.chisqr == pytest.approx(joint.chisqr, rel=1e-9)
+def test_a_project_loads_its_files(tmp_path: Path) -> None:
+    project, joint = fitted(tmp_path)
+    fits = project.load_fits("joint.h5")
+    assert [str(fit) for fit in fits.find(fit_type="2d")] == [str(part) for part in joint]
+    assert str(fits.get_joint(files=["a", "b"])) == str(joint)
+    only = FitResults.load(tmp_path / "joint.h5", file="b", fit_type="2d")
+    assert [fit.file_name for fit in only] == ["b"]
+    assert len(only.joint) == 1
+    with pytest.raises(DataError, match=r"such fit of file .c.; it has: .*2d fit of m to a, b"):
+        FitResults.load(tmp_path / "joint.h5", file=["b", "c"])
 
 
-def test_the_last_joint_fit_may_have_fewer_files(tmp_path: Path) -> None:
-    """The file that was left out since came back."""
+def test_another_label_of_a_file_takes_the_place_of_the_first(tmp_path: Path) -> None:
+    joint, path = without_names(2), tmp_path / "joint.h5"
+    for label in ("first", "second", None):
+        joint[0].label = label
+        save_fit(path, joint)
+        (again,) = load_fits(path)
+        assert [again.label, *(part.label for part in again)] == [None, label or "second", None]
+
+
+def test_each_file_may_have_data_of_its_own(tmp_path: Path) -> None:
+    joint, path = without_names(2, SPECTRA), tmp_path / "joint.h5"
+    save_fit(path, joint, with_data=False)
+    stored, data = load_fit(path), [part.measurement.data for part in joint]
+    assert str(stored) == str(joint)
+    for ask in (lambda: stored.data, lambda: stored[1].fit, stored.conf_interval, stored.refit):
+        with pytest.raises(DataError, match="saved without data; hand them over"):
+            ask()
+    again = load_fit(path, data=data)
+    np.testing.assert_array_equal(again.fit, joint.fit)
+    assert again.refit().values == stored.refit(data).values == joint.refit().values
+    for given in (data[0], data[:1]):
+        with pytest.raises(DataError, match="joint fit of 2 files takes a list with the data of e"):
+            load_fit(path, data=given)
+        with pytest.raises(DataError, match="joint fit of 2 files takes a list with the data of e"):
+            stored.refit(given)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [3.0, [], [1.5, "x"], [{}, {}], {"names": []}, {"free_names": ["Gauss_01_D"]}, {"left": {}}],
+)
+def test_a_joint_fit_that_others_changed_is_one_error(tmp_path: Path, files: Any) -> None:
     path = tmp_path / "joint.h5"
-    three = fitted(tmp_path, PLAIN)
-    of_each = [[one] for one in three]
-    parts = [(one.problem.model, one.measurement) for one in three]
-    two = fit_joint(parts[:2], names=["a", "b"])
-    for one, later in zip(of_each, two, strict=False):
-        one.append(later)
-    save_fit(path, [fit for one in of_each for fit in one], mode="replace")
-    again = refit_joint(load_fits(path))
-    assert list(again.names) == ["a", "b"]
-    assert again.chisqr == pytest.approx(two.chisqr, rel=1e-9)
-    save_fit(path, fit_joint(parts[1:], names=["c", "d"]))
-    with pytest.raises(DataError, match=r"'m of a, b, c', 'm of a, b', 'm of c, d'; give those of"):
-        refit_joint(load_fits(path))
+    save_fit(path, without_names(2))
+    (record,), arrays, _ = load_archive(path)
+    changed = [{**own, **files} for own in record["files"]] if isinstance(files, dict) else files
+    save_archive(path, {**record, "files": changed}, arrays=arrays, mode="replace")
+    for model in (None, "m"):
+        with pytest.raises(DataError, match=r"a fit in it (is not as save_fit writes it|has no)"):
+            load_fits(path, model=model)
 
 
-def test_parts_of_a_joint_fit(tmp_path: Path) -> None:
+def test_a_file_whose_data_are_damaged_has_none(tmp_path: Path) -> None:
+    joint, path = without_names(2), tmp_path / "joint.h5"
+    save_fit(path, joint)
+    with h5py.File(path, "r+") as file:
+        file["arrays"][joint[1].data_sha256][3, 4] = 1.0
+    with pytest.warns(ArchiveWarning, match="its sha256 differs"):
+        again = load_fit(path, damaged="skip")
+    assert str(again) == str(joint)
+    np.testing.assert_array_equal(again[0].measurement.data, joint[0].measurement.data)
+    with pytest.raises(DataError, match="saved without data"):
+        again.refit()
+
+
+def test_data_by_reference(tmp_path: Path) -> None:
+    """The statistics of such a joint fit were an error about the shape of theta."""
+    joint, referred = without_names(2), []
+    for k, part in enumerate(joint):
+        with h5py.File(tmp_path / f"{k}.h5", "w") as file:
+            file["data"] = part.measurement.data
+        source = HDF5Source(tmp_path / f"{k}.h5", "data")
+        referred.append((part.problem.model, Measurement(source)))
+    found = fit_joint(referred)
+    assert found.statistics == pytest.approx(joint.statistics, rel=1e-9, nan_ok=True)
+    save_fit(tmp_path / "joint.h5", found)
+    again = load_fit(tmp_path / "joint.h5")
+    assert str(again) == str(found)
+    assert again.statistics == pytest.approx(found.statistics, rel=0, nan_ok=True)
+
+
+def test_one_file_by_itself(tmp_path: Path) -> None:
     """Shared parameters of one file that was fitted again became others without a word."""
-    fitted(tmp_path, PLAIN)
-    parts = load_fits(tmp_path / "joint.h5")
-    assert Kind.MOVED in kinds(refit_joint(parts[:2]))
-    with pytest.raises(DataError, match="those of all files"):
-        refit_joint(parts[:1])
-    with pytest.raises(CallError, match="takes the fits of load_fits"):
-        refit_joint([parts[0], tmp_path])  # type: ignore[list-item]
-    with pytest.warns(ModelWarning, match="refit_joint"):
-        again = parts[0].refit()
-    (told,) = [str(one) for one in again.findings if one.kind is Kind.REFITTED_ALONE]
-    assert "Gauss_01_x0" in told
-    file = File(Project(tmp_path, show_output=False), data=DATA, energy=ENERGY, time=TIME)
+    _, joint = fitted(tmp_path)
+    told = r"result\.joint\.refit\(\), or load_fit\(path\)\.refit\(\) of an archive: .* Gauss_01_x0"
+    for part in (joint[0], load_fit(tmp_path / "joint.h5")[0]):
+        with pytest.warns(ModelWarning, match=told):
+            again = part.refit()
+        assert Kind.REFITTED_ALONE in kinds(again)
+        assert part.joint is not None
+        assert part.joint.refit().values == joint.refit().values
+    file = File(Project(tmp_path), data=joint[0].data, energy=ENERGY, time=np.arange(30.0))
     file.load_model("m.yaml", "m")
     file.fit_2d("m")
     (stored,) = load_fits(file.save_fit("alone.h5"))
     assert isinstance(stored, FitResult)
     assert Kind.REFITTED_ALONE not in kinds(stored.refit())
+
+
+def test_shared_spectra_of_one_file_need_the_others(tmp_path: Path) -> None:
+    joint = without_names(2, SPECTRA)
+    save_fit(tmp_path / "part.h5", joint[0])
+    stored = load_fit(tmp_path / "part.h5")
+    assert str(stored) == str(joint[0])
+    with pytest.raises(FitError, match="data of several files, of which this is one"):
+        _ = stored.fit

@@ -29,8 +29,8 @@ def path(tmp_path: Path) -> Path:
 def test_a_whole_archive(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No other process has to look."""
     monkeypatch.setattr(pyspec.io.archive.verify, "salvage_report", None)
-    assert verify_archive(path) == Verification(path, 3, "", WHOLE, {})
-    text = f"{path}: whole (version 3): every byte is as it was written; 2 fits, 1 arrays"
+    assert verify_archive(path) == Verification(path, 4, "", WHOLE, {})
+    text = f"{path}: whole (version 4): every byte is as it was written; 2 fits, 1 arrays"
     assert str(verify_archive(path)) == text
 
 
@@ -40,10 +40,10 @@ def test_a_damaged_archive(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pyspec.io.archive.verify, "salvage_report", lambda _: report)
     os.truncate(path, path.stat().st_size - 1)
     found = verify_archive(path)
-    assert (found.version, found.whole, found.damaged) == (3, WHOLE[1:], report.damaged)
+    assert (found.version, found.whole, found.damaged) == (4, WHOLE[1:], report.damaged)
     assert found.trouble.startswith("the file is cut off: ")
     assert str(found).splitlines() == [
-        f"{path}: DAMAGED (version 3): {found.trouble}",
+        f"{path}: DAMAGED (version 4): {found.trouble}",
         "  fits/0001: its sha256 differs",
         "  whole: 1 fits, 1 arrays",
         f"  {header.REMEDY}",
@@ -68,10 +68,10 @@ def test_nothing_can_be_read(path: Path, monkeypatch: pytest.MonkeyPatch, is_cut
 
 def test_words_of_other_findings() -> None:
     path = Path("a.h5")
-    lost = Verification(path, 3, "", (), {"arrays": "1 of 2 are missing"})
+    lost = Verification(path, 4, "", (), {"arrays": "1 of 2 are missing"})
     assert not lost.intact
-    assert str(lost).splitlines()[0] == "a.h5: DAMAGED (version 3): see below"
-    assert not Verification(path, 3, "something", WHOLE, {}).intact
+    assert str(lost).splitlines()[0] == "a.h5: DAMAGED (version 4): see below"
+    assert not Verification(path, 4, "something", WHOLE, {}).intact
 
 
 def test_what_is_no_archive(tmp_path: Path) -> None:
