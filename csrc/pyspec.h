@@ -399,8 +399,8 @@ PYSPEC_API int pyspec_read(const pyspec_call *call, pyspec_normal *normal,
 PYSPEC_API int pyspec_fit(pyspec_solver *solver, const pyspec_part *parts, int64_t n_parts,
                           pyspec_team *team, int64_t budget);
 
-/* The ending of a fit; returns flags of PYSPEC_ENDING_*. On entry `held` marks parameters that are judged elsewhere.
- * On return it also marks those at a bound. Unless WEAK it fills the factor of [J r]. If CERTAIN it also fills the
+/* The ending of a fit, with PYSPEC_ENDING_* in `flags`. On entry `held` marks parameters that are judged elsewhere. On
+ * return it also marks those at a bound. The factor of [J r] is filled. If CERTAIN it also fills the
  * covariance (n, n) of the free parameters, with NaN for held ones, and the distance to the optimum in standard
  * errors. It then also fills the gain of each parameter at a bound: the fall of chi^2 of a linear model without the
  * bound, 0 if that is rounding. With `has_information`, errors follow from `information`, the sums of form FISHER at the

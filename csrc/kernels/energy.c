@@ -250,8 +250,8 @@ KERNEL(GLP)
                 d, across, want)
 }
 
-/* w of L points for y of either sign: w(x - iy) = 2 exp(-z^2) - conj w(x + iy), with z the place
- * on the left. */
+/* w, the Faddeeva function, of L points for y of either sign: w(z) = 2 exp(-z^2) - conj w(x + iy)
+ * where z = x - iy. */
 static ALWAYS_INLINE void w_signed(const double *x, const double *y, const double *p, int want,
                                    w_lanes *to)
 {

@@ -1,5 +1,5 @@
-/* lane_steps.h: fits of as many parameters side by side, a fit in each lane: the best points of their solvers, and the
- * steps from there. What each does next is decided by its own solver (lm_solve.c). */
+/* lane_steps.h: fits with equal numbers of parameters side by side, a fit in each lane: the best points of their solvers,
+ * and the steps from there. What each does next is decided by its own solver (lm_solve.c). */
 #ifndef PYSPEC_LANE_STEPS_H
 #define PYSPEC_LANE_STEPS_H
 

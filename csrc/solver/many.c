@@ -274,11 +274,12 @@ static int find_ending(const pyspec_many *m, const pyspec_slot *slot)
     return -pyspec_end_of(s, end);
 }
 
-/* Finds the ending of a fit that is done, and goes on where it is in doubt; `answer` is what it did last. Where counts
- * have no search, that is left to the caller. */
+/* Finds the ending of a fit that is done, and goes on where it is in doubt; `answer` is what it did last. A fit of counts
+ * in doubt that has no search is left to the caller: it is not certain. */
 static int search_on(const pyspec_many *m, const pyspec_slot *slot, int answer)
 {
     const pyspec_solver *s = slot->solver;
+    /* A search under way has come back to an optimum that is known. */
     const int is_known = slot->search && slot->search->way != 0 && pyspec_search_is_back(slot->search);
     if (answer != PYSPEC_FIT_DONE || is_known)
         return answer;
@@ -286,6 +287,7 @@ static int search_on(const pyspec_many *m, const pyspec_slot *slot, int answer)
     const int status = find_ending(m, slot);
     if (status || (slot->search && slot->search->way != 0))
         return status ? -status : answer;
+    /* An ending by the factor of J says itself whether it is weak; otherwise the sums say it. */
     const int is_weak = (end->flags & PYSPEC_ENDING_WEAK) != 0, is_of_j = has_ending(s) && !end->has_information;
     const int is_in_doubt = is_of_j ? is_weak : pyspec_is_in_doubt(s, end->work);
     if (is_in_doubt && !slot->search && end->has_information)
@@ -383,7 +385,8 @@ static const lane_ops *const LANE_OPS[N_ISA] = {&pyspec_lane_ops, &pyspec_lane_o
 static const lane_ops *const LANE_OPS[N_ISA] = {&pyspec_lane_ops, &pyspec_lane_ops, &pyspec_lane_ops};
 #endif
 
-/* What the solvers of a group do with their answers. Those whose fits have ended have their best points. */
+/* What the solvers of a group do with their answers. A solver whose fit has ended gets its best point back from its
+ * lane. */
 static void step_solvers(const group *g, int *answers)
 {
     pyspec_solver *in_lanes[L];

@@ -44,7 +44,8 @@ typedef struct pyspec_many {
     int64_t beside_size, n_beside, n_alone;
 } pyspec_many;
 
-/* Fits the cases from `next` on, one after the other in each slot, with at most `budget` evaluations in each slot. The
+/* Fits the cases from `next` on: in each slot one after the other, slots of a group side by side where the plan allows,
+ * with at most `budget` evaluations in each slot. The
  * threads of the team share the work; team may be NULL. A slot begins with `at` -1 and has a part, a solver and an end
  * with memory of their own. The caller sets n, max_nfev, tolerance and the pointers of the solver, and linear and work
  * of a search. Steps from case to case are in bytes, 0: the same for all. Returns PYSPEC_FIT_DONE or PYSPEC_FIT_AGAIN,

@@ -181,7 +181,7 @@ int pyspec_fit_go_on(pyspec_solver *s);
 void pyspec_find_wanted(pyspec_solver *s);
 int pyspec_fit_answer(pyspec_solver *s, int answer);
 
-/* fit.c: chi^2 at a point. Returns a status. */
+/* fit.c: the sums of form FISHER at a point; and chi^2 at a point. Return a status. */
 int pyspec_information_at(const pyspec_part *parts, int64_t n_parts, const double *theta, int64_t n, double *sums);
 int pyspec_chisqr_at(const pyspec_part *parts, int64_t n_parts, const double *theta, pyspec_team *team,
                      double *chisqr);

@@ -4,7 +4,8 @@
  * without them.
  *
  * A column gets a component's partials times the derivatives of its parameters. A spectrum-fed op
- * is linear in its input: it runs once more on every column of the input. Columns that nothing was
+ * runs once more on every column of its input: most are linear in it, and one that reads a whole row
+ * gives its derivative at that spectrum. Columns that nothing was
  * written to are zero and are never touched. */
 #include "walk/columns.h"
 
@@ -136,9 +137,9 @@ static void add_columns(const run *r, const pyspec_node *node, const tile *t)
 
 /* ---- components -------------------------------------------------------------------------- */
 
-/* Whether a formula finds its registers as it has left them at the block before, which held the same
- * rows. At the next block it will. */
-static int is_ready(const run *r, const pyspec_node *node)
+/* Whether the registers of a formula still hold the rows of this tile, from its last block; from now
+ * on they do. */
+static int take_registers(const run *r, const pyspec_node *node)
 {
     const double own = (double)index_of(r, node) + 1.0;
     const int again = *r->work.ready == own && node->repeat == 1;
@@ -155,7 +156,7 @@ static void run_point(const run *r, const pyspec_node *node, const tile *t, cons
     pyspec_gather(r, node, t, params);
     const unsigned bad = pyspec_outside(r, node, params);
     pyspec_block own = *b;
-    own.again = is_ready(r, node);
+    own.again = take_registers(r, node);
     if (r->by.n == 0) {
         pyspec_run_kernel(r, node, &own, params, value, NULL);
         pyspec_poison(value, b->n, bad);

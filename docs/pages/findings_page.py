@@ -201,7 +201,7 @@ There are three levels.
 
 | level | looks at | when |
 |---|---|---|
-| 0 | values, errors and χ² of the fit | always, at no cost |
+| 0 | values, errors and χ² of the fit | always; some take an evaluation |
 | 1 | the residual, in one pass | `result.diagnose()`; `File`, `pyspec fit` and reports do it |
 | 2 | further fits | `result.diagnose(deep=True)`; `result.diagnosed` has evaluations and seconds |
 

@@ -1,4 +1,5 @@
-"""Threads and processes, as many as the machine has use for, and as it gives."""
+"""The most threads that one may ask for, and a pool of threads; executor/team.py says how many a
+fit takes."""
 
 from __future__ import annotations
 

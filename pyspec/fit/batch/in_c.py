@@ -1,4 +1,5 @@
-"""The fits of a batch in C, one after the other on each thread, without Python between them.
+"""The fits of a batch in C, on its threads and without Python between them: eight side by side
+where the plan allows, else one after the other.
 
 What C is not certain of is left to the single fit."""
 

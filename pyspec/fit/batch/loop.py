@@ -1,4 +1,4 @@
-"""The fits of a batch, one after the other."""
+"""The fits of a batch: by threads of C where that is possible, else one after the other."""
 
 from __future__ import annotations
 

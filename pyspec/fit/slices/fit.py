@@ -61,9 +61,10 @@ def fit_slices(
 
     Threads of C share the slices, usually in less than 0.1 ms each. If C is not certain of a slice,
     this slice is fitted by :func:`pyspec.fit.fit_model`. An example is a combination of parameters
-    that the data do not determine. All slices have the bits that fit_model gives. A slice that
-    fails has the status "failed" and its message; Ctrl-C keeps the slices that are done, the others
-    have the status "not run".
+    that the data do not determine. A slice has the same bits in any order and on any number
+    of threads. It ends at the optimum of fit_model but for the last digits. A slice that fails has
+    the status "failed" and its message; Ctrl-C keeps the slices that are done, the others have the
+    status "not run".
     """
     need_pair("fit_slices", model, series)
     limits = max_nfev, max_seconds, scale_covar

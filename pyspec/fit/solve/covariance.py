@@ -1,4 +1,5 @@
-"""Covariance by finite differences: where a method gives none, and where a fit ends at a bound."""
+"""The covariance by a root of the information, what a bound costs, and derivatives by differences
+where no others are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several files with one model: the values that each has of its own, and the model of each.
+"""Several files with one model in a session: the values of each file, and the model of each.
 
 A parameter whose entry says "project" is the same in all files. Any other value belongs to the file
 that is shown when it is set; bounds, expressions and structure are those of all files.

@@ -1,4 +1,4 @@
-"""The fits of one block of a map, which is one task."""
+"""The fits of one block of a map."""
 
 from __future__ import annotations
 
