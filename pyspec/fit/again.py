@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import one_of, stack_outside
-from pyspec.errors import DataError, ModelWarning, several
+from pyspec.errors import DataError, FitError, ModelWarning, several
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.joint_fit import fit_joint
@@ -66,6 +66,11 @@ def refit(
     """See :meth:`pyspec.FitResult.refit`."""
     one_of("start", start, tuple(STARTS), DataError)
     if isinstance(result, JointResult):
+        if model is not None:
+            raise FitError(
+                "refit: a joint fit has a model for each file, so model= is of single fits; fit "
+                "changed models by fit_joint([(model, measurement), ...])"
+            )
         return _refit_files(result, data, start, options)
     measurement = _with_data(result._problem.measured(data), result.model_name)
     refitted = fit_model(

@@ -108,9 +108,12 @@ class FitResult(LmfitNames, Told):
         runs further fits, for example to find errors that are too small. `diagnosed` has the
         evaluations and seconds of these fits.
 
-        Raises :class:`FitError` for one file of a joint fit: diagnose the joint result."""
+        Raises :class:`FitError` for one file of a joint fit: diagnose the joint result. Raises
+        :class:`DataError` for a fit that was saved without data."""
         if self._is_joint_member:
             raise FitError("this is one file of a joint fit; call diagnose() of the joint result")
+        if any(file.measurement.data is None for file in self.problem.files):
+            need_same(self.problem)  # which says how to give them
         result = copy.copy(self)
         result._fit, result.level = self._fit, 1
         result._of_levels = of_residual(result)

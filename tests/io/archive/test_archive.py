@@ -50,6 +50,8 @@ def test_without_data_they_are_asked_for(tmp_path: Path, one: FitResult) -> None
     fit = load_fit(path)
     with pytest.raises(DataError, match=r"saved without data; hand them over: load_fit\(path, da"):
         _ = fit.data
+    with pytest.raises(DataError, match="saved without data"):
+        fit.diagnose()
     with pytest.raises(DataError, match=r"saved without data; hand them over: refit\(data\)"):
         fit.refit()
     again = fit.refit(data_1d())

@@ -111,7 +111,13 @@ def test_each_file_may_have_data_of_its_own(tmp_path: Path) -> None:
     save_fit(path, joint, with_data=False)
     stored, data = load_fit(path), [part.measurement.data for part in joint]
     assert str(stored) == str(joint)
-    for ask in (lambda: stored.data, lambda: stored[1].fit, stored.conf_interval, stored.refit):
+    for ask in (
+        lambda: stored.data,
+        lambda: stored[1].fit,
+        stored.conf_interval,
+        stored.refit,
+        stored.diagnose,
+    ):
         with pytest.raises(DataError, match="saved without data; hand them over"):
             ask()
     again = load_fit(path, data=data)
@@ -122,6 +128,8 @@ def test_each_file_may_have_data_of_its_own(tmp_path: Path) -> None:
             load_fit(path, data=given)
         with pytest.raises(DataError, match="joint fit of 2 files takes a list with the data of e"):
             stored.refit(given)
+    with pytest.raises(FitError, match=r"a joint fit has a model for each file"):
+        joint.refit(model=joint[0].model)
 
 
 @pytest.mark.parametrize(
