@@ -66,9 +66,9 @@ def fit_model(
     measurement : data, window, weights
     backend : "compiled", "interpreted", "tree" or "compare"; None tries the first three in that
         order and warns why it fell back
-    method : "native" (the default: Levenberg-Marquardt in C, with exact derivatives and bounds
-        as an active set) or any method of lmfit, such as "leastsq"; or several, each of which
-        begins where the one before has ended: ``method=("nelder", "native")``
+    method : "native" is the default: Levenberg-Marquardt in C, with exact derivatives and bounds as
+        an active set. Or any method of lmfit, such as "leastsq". Or several in turn, such as
+        ("nelder", "native"): each begins where the one before has ended
     progress : True for a bar or line on stderr, or a function (nfev, chisqr, best). An object with
         a method ``rows(done, total)`` is also told of each chunk, for data that come in chunks
     max_nfev, max_seconds : stop after so many residual evaluations, or so long, keeping the best

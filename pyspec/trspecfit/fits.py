@@ -23,7 +23,7 @@ class MC(SampleSettings):
 
     Parameters
     ----------
-    use_mc : 0 samples nothing, 1 samples after the fit, 2 only where
+    use_mc : 0 samples nothing. 1 samples after the fit. 2 does so only if
         ``result.conf_interval()`` finds no intervals
     steps, nwalkers, burn, thin, sigma_ini, sigma_min, sigma_max, seed : as of
         :meth:`pyspec.FitResult.sample`

@@ -137,9 +137,11 @@ def load_fit(
     damaged: str = "raise",
     data: object = None,
 ) -> Any:
-    """The last fit of an archive, of that model, type and file if given: a :class:`FitResult`,
-    :class:`SliceResults`, or a :class:`JointResult` of which one file has them. `data` are those of
-    a fit that was saved without, of a joint fit a list of those of each file; `damaged` as of
+    """The last fit of an archive, or the last of that model, type and file.
+
+    It is a :class:`FitResult`, :class:`SliceResults` or :class:`JointResult`. A joint fit is found
+    by the model, type and file of any of its files. `data` are those of a fit that was saved
+    without them. Of a joint fit they are a list with those of each file. `damaged` is as of
     :func:`load_fits`."""
     names = {"model_name": model, "fit_type": fit_type, "file_name": file}
     return _loaded(path, names, damaged, last=True, data=data)[-1]
