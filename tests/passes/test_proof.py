@@ -81,7 +81,13 @@ def subject(name: str, model: Model) -> Subject | None:
     return None
 
 
-@pytest.fixture(scope="module", params=[50, pytest.param(280, marks=pytest.mark.slow)])
+MANY = pytest.param(280, marks=pytest.mark.slow)
+
+#: Tests of something that few columns show.
+of_many = pytest.mark.parametrize("subjects", [MANY], indirect=True)
+
+
+@pytest.fixture(scope="module", params=[50, MANY])
 def subjects(request: pytest.FixtureRequest) -> list[Subject]:
     found = [subject(name, model) for name, model in models(request.param)]
     kept = [entry for entry in found if entry is not None]
@@ -111,7 +117,7 @@ def rank(entry: Subject, index: int) -> int:
     return found
 
 
-@pytest.mark.slow
+@of_many
 def test_constant_columns_do_not_change(subjects: list[Subject]) -> None:
     seen = 0
     for entry, index, column in each(subjects):
@@ -122,7 +128,7 @@ def test_constant_columns_do_not_change(subjects: list[Subject]) -> None:
     assert seen > 50
 
 
-@pytest.mark.slow
+@of_many
 def test_few_columns_that_do_not_change_are_not_called_constant(subjects: list[Subject]) -> None:
     """Those are coincidences of values: a maximum of which one side counts, an onset before all
     samples. Left out is what a share of an area has passed: that of a flat spectrum, or of two
@@ -180,7 +186,7 @@ def jump(entry: Subject, index: int, low: float, high: float) -> float:
     return float(step / size) if size > 0.0 and step < 100.0 * size else 0.0
 
 
-@pytest.mark.slow
+@of_many
 def test_only_jump_parameters_jump(subjects: list[Subject]) -> None:
     seen, walked = 0, subjects[::2]
     for entry, index, column in each(walked):
