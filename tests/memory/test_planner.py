@@ -14,8 +14,6 @@ from pyspec.memory import (
     Lifetime,
     MemoryPlan,
     Step,
-    find_lifetimes,
-    order_steps,
     place,
     plan_memory,
 )
@@ -98,14 +96,6 @@ def test_nothing_goes_on_in_place_of_what_is_read_later() -> None:
     assert plan.size == 3
 
 
-def test_parts_of_a_result_keep_all_of_it() -> None:
-    steps = [Step(size=4), Step((0,), 0, alias=True), Step((0,), 0, alias=True), Step((1,)),
-             Step((3,)), Step((4, 2))]  # fmt: skip
-    shared = find_lifetimes(steps, range(len(steps)), [5])
-    assert shared.owner == [0, 0, 0, 3, 4, 5]
-    assert shared.lifetimes[0] == Lifetime(0, 5, 4)
-
-
 def test_best_fit_leaves_the_large_gap_whole() -> None:
     """Two gaps of 4 and 1 open: first fit puts the small one into the large gap."""
     lives = {
@@ -115,51 +105,6 @@ def test_best_fit_leaves_the_large_gap_whole() -> None:
     first, best = place(lives, "first"), place(lives, "best")
     assert (first.offsets[4], first.size) == (0, 11)
     assert (best.offsets[4], best.offsets[5], best.size) == (5, 0, 7)
-
-
-def test_given_order_stays() -> None:
-    steps = [Step(rank=1), Step(), Step((1,)), Step((0, 2), rank=1)]
-    assert order_steps(steps, how="given") == [1, 2, 0, 3]
-
-
-def test_what_a_result_takes_counts() -> None:
-    """2 and 3 are ready together: 2 makes a result of 5, 3 one of 1. v1 looks only at what
-    is freed."""
-    steps = [Step(), Step(), Step((0,), size=5), Step((0,)), Step((1, 2, 3))]
-    assert order_steps(steps, [4], "v1") == [0, 1, 2, 3, 4]
-    assert order_steps(steps, [4], "v2") == order_steps(steps, [4], "v3") == [0, 1, 3, 2, 4]
-
-
-def test_scores_that_have_grown_old_are_looked_at_again() -> None:
-    """Once 1 has run, 3 frees what 0 has made. It became ready before that."""
-    steps = [Step(size=8), Step((0,)), Step((1,), size=2), Step((0,)), Step((1, 2, 3))]
-    orders = {how: order_steps(steps, [4], how) for how in ("v1", "v2", "v3")}
-    assert orders["v1"] == [0, 1, 2, 3, 4]
-    assert orders["v2"] == orders["v3"] == [0, 1, 3, 2, 4]
-    sizes = {how: plan_memory(steps, [4], Choice(order=how)).size for how in orders}
-    assert sizes == {"v1": 12, "v2": 10, "v3": 10}
-
-
-def test_v2_looks_again_only_at_what_it_takes() -> None:
-    """The same where 2 and 3 seem alike: 2 is taken, and 3 not looked at. v3 is told."""
-    steps = [Step(size=8), Step((0,)), Step((1,)), Step((0,)), Step((1, 2, 3))]
-    assert order_steps(steps, [4], "v2") == [0, 1, 2, 3, 4]
-    assert order_steps(steps, [4], "v3") == [0, 1, 3, 2, 4]
-
-
-def test_the_last_reader_may_read_twice() -> None:
-    """Who reads a result twice is the last reader while two reads are left."""
-    steps = [Step(size=8), Step((0, 0), size=2), Step((0,), size=1), Step((1, 2))]
-    for how in ("v2", "v3"):
-        order = order_steps(steps, [3], how)
-        assert order == [0, 2, 1, 3]
-
-
-def test_a_result_that_goes_on_in_place_comes_first() -> None:
-    """Of two steps alike, v2 takes the one whose result another takes over."""
-    steps = [Step(), Step(), Step((0,)), Step((1,), in_place=True), Step((2, 3))]
-    assert order_steps(steps, [4], "v2")[0] == 1
-    assert order_steps(steps, [4], "v3")[0] == 0
 
 
 def test_no_steps() -> None:

@@ -9,18 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from fuzz.definitions import random_text
-from support.random_models import generate
 
 from pyspec._library import CONSTANTS, LIBRARY
 from pyspec._library.memory import address, aligned
-from pyspec.errors import DataError, ModelError, PlanError
-from pyspec.executor import CompiledExecutor, InterpretedExecutor
+from pyspec.errors import ModelError
 from pyspec.formula import Definition, define
 from pyspec.formula.program.encode import encode
-from pyspec.ir import build_graph
 from pyspec.memory import FITS, ORDERS, Choice
-from pyspec.passes import run
-from pyspec.plan import schedule
 
 Array = npt.NDArray[np.float64]
 
@@ -91,23 +86,3 @@ def test_formulas_have_the_same_bits(count: int) -> None:
                 sizes.add(program.n_vectors)
         smaller += max(sizes) < apart.n_vectors
     assert smaller > count / 3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [12, pytest.param(1000, marks=pytest.mark.slow)])
-def test_models_have_the_same_bits(count: int) -> None:
-    looked_at = 0
-    for seed in range(count):
-        try:
-            graph, facts, _ = run(build_graph(generate(seed).model()))
-            known = schedule(graph, facts, Choice("given", "apart", in_place=False))
-        except (ModelError, PlanError, DataError):
-            continue
-        looked_at += 1
-        executors = CompiledExecutor, InterpretedExecutor
-        expected = [executor(known).run(None) for executor in executors]
-        for choice in CHOICES:
-            plan = schedule(graph, facts, choice)
-            for executor, values in zip(executors, expected, strict=True):
-                np.testing.assert_array_equal(executor(plan).run(None), values, str(seed))
-    assert looked_at > count // 2

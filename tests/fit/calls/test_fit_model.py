@@ -89,15 +89,3 @@ def test_arrays_of_the_result_cover_the_window(part: FitResult) -> None:
     assert float(flat @ flat) == pytest.approx(part.chisqr, rel=1e-12)
     kept = part.residual.ravel()[flat != 0.0]
     np.testing.assert_allclose(flat[flat != 0.0], kept, rtol=0, atol=1e-12)
-
-
-def test_integer_and_single_precision_data() -> None:
-    counts = np.round(100 * data_2d()).astype(np.uint16)
-    model = series()
-    model.parameters["GLP_01_A"].max = 1e5
-    model.set_values({"Offset_y0": 240.0, "GLP_01_A": 1000.0})
-    wanted = fit_model(model, Measurement(data=counts.astype(float)))
-    for kind in (np.uint16, np.float32, np.int32):
-        result = fit_model(model, Measurement(data=counts.astype(kind)))
-        assert result.values == pytest.approx(wanted.values, rel=1e-9)
-        assert result.data.dtype == kind

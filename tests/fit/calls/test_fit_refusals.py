@@ -11,7 +11,6 @@ import xarray as xr
 from support.fit_cases import (
     DECAY,
     ENERGY,
-    START,
     TIME,
     agree,
     data_1d,
@@ -69,20 +68,6 @@ def test_an_error_of_the_method_becomes_a_fit_error() -> None:
         fit_model(
             spectrum(), Measurement(data=data_1d()), method="differential_evolution", max_nfev=10
         )
-
-
-def test_points_are_as_many_as_free_parameters() -> None:
-    with pytest.raises(FitError, match="3 points cannot determine 4 free parameters; widen the"):
-        fit_model(spectrum(), Measurement(data_1d(), columns=(36, 39)))
-    assert fit_model(spectrum(), Measurement(data_1d(), columns=(36, 40))).nfev > 1
-
-
-def test_leaving_the_domain_during_the_fit_names_the_parameter() -> None:
-    model = spectrum({**START, "F": 0.3})
-    model.parameters["GLP_01_F"].min = -50.0
-    data = -np.abs(data_1d()) * 1e3
-    with pytest.raises(FitError, match=r"at evaluation \d+.*GLP_01_F = -.*F > 0"):
-        fit_model(model, Measurement(data=data), method="leastsq")
 
 
 def test_intervals_of_what_there_is_not() -> None:
@@ -163,12 +148,6 @@ def test_a_start_that_is_no_number(value: object) -> None:
     ):
         with pytest.raises(FitError, match=r"seeds\['Offset_y0'\] is .*, not a number"):
             fit()
-
-
-@pytest.mark.parametrize("number", [np.float32(4), np.array(4.0), np.int64(4)])
-def test_a_start_that_is_a_number_of_numpy(number: Any) -> None:
-    fit = fit_model(spectrum(), Measurement(data=data_1d()), seeds={"Offset_y0": number})
-    assert fit.start["Offset_y0"] == 4.0
 
 
 def test_values_of_a_fit_as_starts_of_the_next() -> None:

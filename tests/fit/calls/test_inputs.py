@@ -11,11 +11,8 @@ import pytest
 from support.agreement import agreed, check_slopes
 
 from pyspec import File, Project, load_dynamics, load_fit, load_model, load_profile, save_fit
-from pyspec._library import KernelCall, supported_isas
-from pyspec.errors import DataError, LibraryError
+from pyspec.errors import DataError
 from pyspec.executor import evaluate_2d, make_executor
-from pyspec.fit import fit_model
-from pyspec.formula.definitions.function import define
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model
 from pyspec.plan import schedule_2d
@@ -102,25 +99,6 @@ MODELS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("isa", supported_isas())
-@pytest.mark.parametrize("n_rows", [1, 11])
-def test_the_kernel_reads_them_in_every_build(isa: str, n_rows: int) -> None:
-    op = define("energy F(A, w>0; ref, dark): A * ref * exp(-(x - 84) / w) + dark * w ** 2")
-    params = np.random.default_rng(1).uniform(0.5, 2, (2, n_rows))
-    value, slopes = np.empty((n_rows, 83)), np.empty((2, n_rows, 83))
-    inputs = np.array([INPUTS["ref"], np.sin(ENERGY)])
-    KernelCall(op, ENERGY, params, value, list(slopes), isa=isa, inputs=inputs).run()
-    A, w = params[:, :, None]
-    line = np.exp(-(ENERGY - 84) / w)
-    by_w = A * inputs[0] * line * (ENERGY - 84) / w**2 + 2 * inputs[1] * w
-    expected = A * inputs[0] * line + inputs[1] * w**2
-    assert np.allclose(value, expected, rtol=1e-13, atol=1e-13 * abs(expected).max())
-    assert np.allclose(slopes[0], inputs[0] * line, rtol=1e-13, atol=0)
-    assert np.allclose(slopes[1], by_w, rtol=1e-12, atol=1e-12 * abs(by_w).max())
-    with pytest.raises(LibraryError, match="pointer is NULL"):
-        KernelCall(op, ENERGY, params, value, None, isa=isa).run()
-
-
 @pytest.mark.parametrize("window", [None, ((11, 40), (7, 70))], ids=["whole", "window"])
 @pytest.mark.parametrize("which", MODELS)
 def test_values_and_derivatives_agree(which: str, window: Any) -> None:
@@ -145,28 +123,6 @@ def test_values_and_derivatives_agree(which: str, window: Any) -> None:
 def noisy(model: Model, seed: int = 3, sd: float = 0.1) -> Array:
     clean = model.evaluate()
     return clean + np.random.default_rng(seed).normal(0, sd, clean.shape)
-
-
-def test_a_threshold_is_searched_for_between_the_values_of_the_input() -> None:
-    truth = made(law="gated", target="Offset_y0")
-    truth.set_values({"Offset_y0_Gate_01_low": 0.93})
-    model = made(law="gated", target="Offset_y0")
-    result = fit_model(model, Measurement(noisy(truth, sd=0.02)))
-    flux = np.sort(INPUTS["flux"])
-    found = result.values["Offset_y0_Gate_01_low"]
-    assert np.searchsorted(flux, found) == np.searchsorted(flux, 0.93)
-
-
-def test_free_spectra_beside_a_law_that_reads_an_input() -> None:
-    model = load_model(TEXT, "free")
-    model.set_axes(energy=ENERGY, time=TIME, inputs={"flux": INPUTS["flux"]})
-    on = np.where(TIME >= 0.033, INPUTS["flux"] * np.exp(-(TIME - 0.033) / 3.0), 0.0)
-    spectrum = np.cos(ENERGY)
-    data = on[:, None] * spectrum + 0.5 + np.random.default_rng(4).normal(0, 0.01, (53, 83))
-    for backend in ("compiled", "interpreted"):
-        result = fit_model(model, Measurement(data), backend=backend)
-        assert abs(result.values["Pump_01_tau"] - 3.0) < 4 * (result.stderr["Pump_01_tau"] or 0)
-        assert np.allclose(result.amplitudes["Pump_01_A"], spectrum, atol=0.03)
 
 
 def test_windows_slices_baselines_and_archives_of_a_file(tmp_path: Path) -> None:

@@ -60,15 +60,6 @@ def test_the_model_keeps_its_times() -> None:
     np.testing.assert_array_equal(model.time, [0.0, 1.0, 2.0])
 
 
-def test_a_limit_of_none_leaves_its_side_open() -> None:
-    """As with all other limits; it used to be refused, and three limits were a ValueError."""
-    late = fit_trace(MODEL, "decay", TIME, VALUES, time_limits=(5, None))
-    assert late.n_data == (TIME >= 5).sum()
-    assert late.values == fit_trace(MODEL, "decay", TIME, VALUES, time_limits=(5, 99)).values
-    with pytest.raises(DataError, match="time limits must be two numbers"):
-        fit_trace(MODEL, "decay", TIME, VALUES, time_limits=[])
-
-
 def test_times_and_values_exchanged() -> None:
     """It said that the time axis goes from 2.01 to 1.98 and must rise; sort it."""
     with pytest.raises(DataError, match="exchange them, fit_trace"):

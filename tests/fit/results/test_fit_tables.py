@@ -9,18 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyspec.components import Gauss, Offset
-from pyspec.fit.objective import Objective
-from pyspec.fit.problem import problem_of
 from pyspec.fit.progress import Custom, Line, Silent, make_progress
 from pyspec.fit.results.table import (
-    CorrelationTable,
     ParameterRow,
     ParameterTable,
     format_value,
 )
-from pyspec.model import Measurement, Model
-from pyspec.plan import compile_model
 
 ROWS = (
     ParameterRow("GLP_01_A", 12.345678, 0.0123, True, 0.0, 100.0, init=10.0),
@@ -83,25 +77,6 @@ def test_value_has_two_digits_of_its_error(
     assert format_value(value, stderr) == expected
 
 
-def test_dataframe_columns() -> None:
-    pytest.importorskip("pandas")
-    frame = ParameterTable(ROWS).to_dataframe()
-    assert list(frame["name"]) == [row.name for row in ROWS]
-
-
-def test_correlations() -> None:
-    table = CorrelationTable(["a", "b"], np.array([[1.0, 0.5], [0.5, 1.0]]))
-    assert table["a", "b"] == 0.5
-    assert table["b", "b"] == 1.0
-    assert len(table) == 2
-    assert "+0.500" in str(table)
-    assert "+0.500" in table._repr_html_()
-    with pytest.raises(KeyError, match="no correlations"):
-        table["a", "c"]
-    with pytest.raises(KeyError, match="that of two parameters"):
-        table["a"]
-
-
 def test_progress_line_on_a_terminal_and_in_a_log() -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
@@ -131,17 +106,3 @@ def test_progress_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tqdm", None)
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)  # another test may have imported it
     assert type(make_progress(True, "x")) is Line
-
-
-@pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree"])
-def test_each_residual_is_an_array_of_its_own(backend: str) -> None:
-    """MINPACK keeps the first residual and works in it."""
-    model = Model("m", [Offset(1.0), Gauss(20.0, 84.0, SD=1.0)])
-    model.set_axes(energy=np.linspace(80.0, 90.0, 21))
-    measured = Measurement(data=model.evaluate() + 1.0)
-    problem = Objective(problem_of(compile_model(model), measured, backend))
-    first = problem.residual(model.theta())
-    first[:] = 0.0
-    second = problem.residual(model.theta())
-    assert not np.shares_memory(first, second)
-    assert second == pytest.approx(1.0)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from support.fit_cases import loaded
 
-from pyspec import ModelError, fit_model
+from pyspec import fit_model
 from pyspec.fit import FitResult
 from pyspec.functions.response import expFun_gaussIRF, stepFun_gaussIRF
 from pyspec.model import Measurement, Model, load_dynamics
@@ -35,12 +35,6 @@ d:
   gaussIRF: {SD: [0.3, False]}
   expFun: {A: [-3, True, -9, 0], tau: [tau], t0: [0, False]}
 """
-LINE = """
-m:
-  Offset: {y0: [2, True, 0, 9]}
-  Gauss: {A: [5, True, 0, 99], x0: [0, True, -2, 2], SD: [0.5, False]}
-"""
-
 FREE = """
 decays:
   constFun: {A: [0.5, True]}
@@ -140,16 +134,3 @@ def test_reports_of_lmfit_show_what_follows_with_its_error(method: str) -> None:
     assert par.expr is None
     par.set(expr="1 + 1")
     assert (par.expr, par.value) == ("1 + 1", 2)
-
-
-def test_plot_is_handed_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("matplotlib")
-    import pyspec.plot
-    from pyspec.model import plugins as handed
-
-    result = fitted(moves=False)
-    assert result.plot(title="mine").axes
-    monkeypatch.setattr(handed, "_HANDED", {})
-    with pytest.raises(ModelError, match=r"import pyspec\.plot first"):
-        result.plot()
-    assert pyspec.plot.plot_fit

@@ -95,17 +95,3 @@ def test_a_copy_says_the_same(again: Callable[[Any], Any], asked_before: bool) -
 
 def _pickled(result: FitResult) -> Any:
     return pickle.loads(pickle.dumps(result))
-
-
-def test_a_parameter_without_error_has_neither_errors_nor_correlations() -> None:
-    """One that ends at its bound, and one whose error is wider than its bounds."""
-    for low, begin, high in ((84.5, 85.0, 90.0), (84.2999, 84.3, 84.3001)):
-        model, measurement = line()
-        model.set("Gauss_01_x0", begin, min=low, max=high)
-        result = fit_model(model, measurement)
-        assert result.stderr["Gauss_01_x0"] is None
-        assert result.params["Gauss_01_x0"].stderr is None
-        assert not result.correl["Gauss_01_x0"]
-        assert "Gauss_01_x0" not in result.correlations.names
-        assert result.params["Gauss_01_x0"].correl is None
-        assert result.params["Gauss_01_A"].stderr == result.stderr["Gauss_01_A"] > 0.0

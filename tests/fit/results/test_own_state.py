@@ -93,13 +93,6 @@ SHORT = pytest.mark.filterwarnings("ignore:.*steps:pyspec.errors.ModelWarning")
 
 
 @SHORT
-def test_free_spectra_are_not_sampled() -> None:
-    pytest.importorskip("emcee")
-    samples = free_fit().sample(steps=10, burn=2, nwalkers=20, seed=1)
-    assert samples.chain.shape[1] == 20
-
-
-@SHORT
 def test_weights_that_only_compare_points_do_so_everywhere() -> None:
     """Errors are scaled by the scatter; draws and samples took the weights for the noise."""
     result = fit_model(model(), Measurement(noisy(), weight=1 / 300))

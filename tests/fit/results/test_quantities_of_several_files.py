@@ -23,16 +23,6 @@ c: {Gauss: {A: [9, True, 0, 15], x0: [5.2, True, 4, 6], SD: [1, True, 0.1, 5]}}
 o: {Lorentz: {A: [9, True, 0, 15], x0: [5.2, True, 4, 6], W: [1, True, 0.1, 5]}}
 """
 
-#: The areas are parameters of the project.
-SHARED = """
-parameters:
-  area_c: [9, project, 0, 100]
-  area_o: [9, project, 0, 100]
-  share: ["100 * area_c / (area_c + area_o)"]
-c: {Gauss: {A: ["area_c / Gauss_01_SD"], x0: [5.2, True, 4, 6], SD: [1, True, 0.1, 5]}}
-o: {Gauss: {A: ["area_o / Gauss_01_SD"], x0: [5.2, True, 4, 6], SD: [1, True, 0.1, 5]}}
-"""
-
 
 def _parts(text: str, names: str = "co") -> list[tuple[Model, Measurement]]:
     parts, noise = [], np.random.default_rng(1)
@@ -63,11 +53,6 @@ def test_they_have_values_and_errors(method: str) -> None:
     assert "share" in str(joint)
     assert joint.joint._expressions["sum"] == "file00_area_c + file01_area_o"
     _check(pickle.loads(pickle.dumps(joint)), "file00_area_c", "file01_area_o")
-
-
-def test_of_shared_parameters() -> None:
-    joint = fit_joint(_parts(SHARED))
-    _check(joint, "area_c", "area_o")
 
 
 def test_one_that_may_mean_several_values_is_told() -> None:

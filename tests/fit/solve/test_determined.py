@@ -45,18 +45,6 @@ def test_a_line_started_beside_its_data_is_no_success(method: str) -> None:
     assert all(result.stderr[name] is None for name in result.without_effect)
 
 
-def test_two_lines_at_one_place_are_named_as_a_combination() -> None:
-    text = """
-m:
-  Gauss: {A: [100, True, 0, 1000], x0: [84, False], SD: [0.5, False]}
-  Gauss: {A: [100, True, 0, 1000], x0: [84, False], SD: [0.5, False]}
-"""
-    result = fit(text, line_data() - 20.0)
-    assert not result.success
-    assert set(result.without_effect) == {"Gauss_01_A", "Gauss_02_A"}
-    assert "Gauss_01_A up, Gauss_02_A down" in result.message
-
-
 def test_an_error_larger_than_its_bounds_is_a_caution() -> None:
     text = """
 m:

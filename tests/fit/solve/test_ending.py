@@ -4,7 +4,6 @@ what follows parameters are arithmetic on an ending."""
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from support.fit_cases import loaded
 
 from pyspec._library import CONSTANTS
 from pyspec.executor.normal import pack_triangle, unpack
-from pyspec.fit import FitResult, fit_joint, fit_model
+from pyspec.fit import FitResult, fit_model
 from pyspec.fit.ending import Ending
 from pyspec.fit.solve import conclude
 from pyspec.fit.solve.covariance import gauss_newton
@@ -174,37 +173,3 @@ def test_a_mixing_at_0_is_neutral(asked: list[int]) -> None:
         assert result.success
         assert result.stderr["GLP_01_m"] is None
         assert result.stderr["GLP_01_F"] is not None
-
-
-def test_a_file_of_a_joint_fit_has_its_part() -> None:
-    found = fit_joint([glp(1), glp(2)])
-    whole = found.joint.ending
-    for file, gather in zip(found, found.joint.problem.gathers, strict=True):
-        assert file.ending.theta.tolist() == whole.theta[gather].tolist()
-        assert np.array_equal(
-            file.ending.covariance, whole.covariance[np.ix_(gather, gather)], equal_nan=True
-        )
-        assert file.ending.variance == whole.variance
-    assert sum(file.chisqr for file in found) == pytest.approx(whole.chisqr, rel=1e-12)
-
-
-def test_lost_directions_and_what_remains() -> None:
-    """Of three parameters two change together alone: their sum keeps its error."""
-    draw = np.random.default_rng(0)
-    columns = draw.normal(size=(20, 2))[:, [0, 1, 1]]
-    factor = np.linalg.qr(np.column_stack([columns, draw.normal(size=20)]), mode="r")
-    covariance = np.full((3, 3), np.nan)
-    covariance[0, 0] = 1.0
-    ending = Ending(
-        np.zeros(3), covariance, 2.0, 1.0, 20, factor=pack_triangle(factor), lost=(1, 2)
-    )
-    determined = ending.determined()
-    assert determined.away.shape == (3, 1)
-    assert determined.away[0] == pytest.approx(0.0, abs=1e-12)
-    assert determined.away[1] == pytest.approx(-determined.away[2])
-    sums = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
-    expected = 2.0 * np.linalg.inv(columns[:, :2].T @ columns[:, :2])
-    np.testing.assert_allclose(sums @ determined.covariance @ sums.T, expected, rtol=1e-9)
-    assert np.isnan(replace(ending, factor=None).determined().covariance).all()
-    with pytest.raises(ValueError, match="slopes"):
-        _ = replace(ending, factor=None).root

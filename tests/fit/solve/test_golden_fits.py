@@ -17,7 +17,6 @@ from pyspec.fit import fit_model
 from pyspec.model import Measurement
 from tests.packaging.golden_bits import model_of
 
-BACKENDS = ("tree", "interpreted", "compiled")
 IDS = (
     "2d_exp_x0",
     "2d_sin",
@@ -40,15 +39,8 @@ def check(result: FitResult, wanted: dict[str, Any], redchi: float, within: floa
     assert result.redchi == pytest.approx(redchi, rel=1e-6)
 
 
-#: The others take up to a hundred times as long, and agree: see test_native.py.
-EACH = [
-    pytest.param(name, marks=[] if name == "compiled" else [pytest.mark.slow]) for name in BACKENDS
-]
-
-
-@pytest.mark.parametrize("backend", EACH)
 @pytest.mark.parametrize("one", IDS)
-def test_golden_fits(shared: Path, one: str, backend: str) -> None:
+def test_golden_fits(shared: Path, one: str) -> None:
     golden = shared / "golden"
     cases = {case["id"]: case for case in json.loads((golden / "fits.json").read_text())["cases"]}
     models = {c["id"]: c for c in json.loads((golden / "models.json").read_text())["cases"]}
@@ -69,10 +61,9 @@ def test_golden_fits(shared: Path, one: str, backend: str) -> None:
         measurement = Measurement(data=data, weight=None if weight is None else np.array(weight))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)
-            result = fit_model(
-                model, measurement, backend, "leastsq", scale_covar=weight is None, Dfun=None
-            )
-            native = fit_model(model, measurement, backend, scale_covar=weight is None)
+            scaled: Any = {"scale_covar": weight is None}
+            result = fit_model(model, measurement, method="leastsq", Dfun=None, **scaled)
+            native = fit_model(model, measurement, **scaled)
         check(result, run["params"], run["redchi"])
         check(native, run["params"], run["redchi"], within=2e-3)
         assert native.redchi <= run["redchi"] * (1 + 1e-12)
@@ -100,9 +91,8 @@ def file_of(case: dict[str, Any], arrays: Any, folder: Path, data: str) -> File:
     return file
 
 
-@pytest.mark.parametrize("backend", EACH)
 @pytest.mark.parametrize("one", EXTRA)
-def test_noise_that_is_declared(shared: Path, tmp_path: Path, one: str, backend: str) -> None:
+def test_noise_that_is_declared(shared: Path, tmp_path: Path, one: str) -> None:
     cases, arrays = extra(shared)
     case = cases[one]
     file = file_of(case, arrays, tmp_path, case["data"])
@@ -115,24 +105,23 @@ def test_noise_that_is_declared(shared: Path, tmp_path: Path, one: str, backend:
     if noise is not None:
         sigma = arrays["sigma"] if "sigma" in noise else None
         file.set_noise(noise["noise_type"], sigma=sigma, scale=noise.get("scale"))
-    result = file.fit_2d("m", backend=backend)
+    result = file.fit_2d("m")
     check(result, case["result"]["params"], case["result"]["redchi"])
     for name in ("chi2_raw", "r2", "aic", "bic"):
         wanted = case["slot_metrics"][name]
         assert result.statistics[name] == pytest.approx(wanted, rel=1e-6), name
 
 
-@pytest.mark.parametrize("backend", EACH)
-def test_baseline_then_mean_spectrum(shared: Path, tmp_path: Path, backend: str) -> None:
+def test_baseline_then_mean_spectrum(shared: Path, tmp_path: Path) -> None:
     cases, arrays = extra(shared)
     case, mean = cases["baseline"], cases["spectrum_mean_5_10"]
     file = file_of(case, arrays, tmp_path, "gauss")
     first, end = case["base_t_ind"]
     file.define_baseline(first, end - 1, time_type="ind")
     np.testing.assert_allclose(file.baseline, arrays["baseline_data"], rtol=1e-13)
-    result = file.fit_baseline("m", backend=backend)
+    result = file.fit_baseline("m")
     check(result, case["result"]["params"], case["result"]["redchi"])
     first, end = mean["spec_t_ind"]
-    result = file.fit_spectrum("m", time_range=(first, end - 1), time_type="ind", backend=backend)
+    result = file.fit_spectrum("m", time_range=(first, end - 1), time_type="ind")
     np.testing.assert_allclose(result.problem.measurement.data, arrays["spectrum_data"], rtol=1e-13)
     check(result, mean["result"]["params"], mean["result"]["redchi"])

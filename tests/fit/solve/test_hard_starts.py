@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.fit_cases import agree, loaded
 
-from pyspec import Measurement, Model, fit_joint, fit_model
+from pyspec import Measurement, Model, fit_model
 from pyspec.components import GLP, Offset, Shirley
 from pyspec.executor import make_executor
 
@@ -89,32 +89,3 @@ def test_a_limit_in_the_second_attempt_keeps_the_best_point() -> None:
         ended.append(result.chisqr)
     assert ended == sorted(ended, reverse=True)
     assert ended[0] > 10 * whole.chisqr > 5 * ended[-1]
-
-
-SHARED = """
-m:
-  Offset: {y0: [1, True, 0, 10]}
-  Gauss: {A: [0.03, True, -5, 100], x0: [84.3, "project", 80, 90], SD: [1, True, 0.9, 1.1]}
-"""
-
-
-@pytest.mark.slow
-def test_each_file_of_a_joint_fit_is_at_its_own_optimum() -> None:
-    """Most of their widths end at a bound."""
-    energy, rng, parts = np.linspace(80, 90, 60), np.random.default_rng(0), []
-    for _ in range(60):
-        model = loaded(SHARED, "m", energy=energy)
-        data = 1 + 0.1 * np.exp(-((energy - 84.3) ** 2) / 2) + rng.normal(0, 0.05, energy.size)
-        parts.append((model, Measurement(data, weight=20.0)))
-    joint = fit_joint(parts, scale_covar=False)
-    assert joint.success
-    assert len(joint.at_bound) > 40
-    alone = 0.0
-    for k, (one, measurement) in enumerate(parts):
-        one.set("Gauss_01_x0", joint.values["Gauss_01_x0"], vary=False)
-        names = ("Offset_y0", "Gauss_01_A", "Gauss_01_SD")
-        one.set_values({name: joint.values[f"file{k:02d}_{name}"] for name in names})
-        found = fit_model(one, measurement, scale_covar=False)
-        assert found.success
-        alone += found.chisqr
-    assert joint.chisqr == pytest.approx(alone, rel=1e-9)

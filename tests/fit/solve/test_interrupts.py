@@ -47,50 +47,37 @@ def peak() -> tuple[Any, Measurement]:
     return model, Measurement(data=clean + np.random.default_rng(1).normal(0, 0.1, 101))
 
 
-def whole_file(tmp_path: Path, n_rows: int = 3) -> File:
-    _, measurement = peak()
+SERIES = np.stack([peak()[1].data] * 3)
+TIME = np.arange(10.0)
+LAW = "decay: {expFun: {A: [1.0, True], tau: [3.0, True, 0.1, 100], t0: [0, False]}}"
+
+
+def whole_file(tmp_path: Path, with_baseline: bool = False) -> File:
     (tmp_path / "models.yaml").write_text(MODEL.replace("True, 0, 100", '"project", 0, 100'))
     project = Project(tmp_path, name="run", show_output=False)
-    data = np.stack([measurement.data] * n_rows)
-    file = File(project, data=data, energy=ENERGY, time=np.arange(float(n_rows)))
+    file = File(project, data=SERIES, energy=ENERGY, time=np.arange(3.0))
     file.load_model("models.yaml", ["peak"])
+    if with_baseline:
+        file.define_baseline(0.0, 1.0)
     return file
 
 
-LAW = "decay:\n  expFun:\n    A: [1.0, True]\n    tau: [3.0, True, 0.1, 100]\n    t0: [0, False]\n"
-
-
 def single_fit() -> Any:
+    """Not ``fit_model(*peak())``: behind a call with *args Python looks for signals."""
     model, measurement = peak()
     return fit_model(model, measurement)
-
-
-def trace() -> Any:
-    time = np.arange(10.0)
-    return fit_trace(LAW, "decay", time, 2 * np.exp(-time / 4))
-
-
-def slices() -> Any:
-    model, measurement = peak()
-    return fit_slices(model, Measurement(data=np.stack([measurement.data] * 2)))
-
-
-def project_baselines(tmp_path: Path) -> Any:
-    file = whole_file(tmp_path)
-    file.define_baseline(0.0, 1.0)
-    return file.project.fit_baselines(model_name="peak")
 
 
 #: The calls whose results no signal may take away.
 CALLS: dict[str, Callable[[Path], Any]] = {
     "fit_model": lambda folder: single_fit(),
-    "fit_slices": lambda folder: slices(),
+    "fit_slices": lambda folder: fit_slices(peak()[0], Measurement(SERIES)),
     "fit_joint": lambda folder: fit_joint([peak(), peak()]),
-    "fit_trace": lambda folder: trace(),
+    "fit_trace": lambda folder: fit_trace(LAW, "decay", TIME, 2 * np.exp(-TIME / 4)),
     "spectrum": lambda folder: whole_file(folder).fit_spectrum("peak", time_point=0.0),
     "2d": lambda folder: whole_file(folder).fit_2d("peak"),
     "slice by slice": lambda folder: whole_file(folder).fit_slice_by_slice("peak"),
-    "baselines": lambda folder: project_baselines(folder),
+    "baselines": lambda folder: whole_file(folder, True).project.fit_baselines(model_name="peak"),
     "project": lambda folder: whole_file(folder).project.fit_2d(model_name="peak"),
 }
 
@@ -297,16 +284,6 @@ def test_ctrl_c_while_the_handlers_are_put_back(monkeypatch: pytest.MonkeyPatch)
     assert result.interrupted
     with pytest.raises(KeyboardInterrupt), Hold():
         pass  # nothing that could be marked
-
-
-def test_a_hold_that_was_never_entered_stops_no_other() -> None:
-    """Two signals can come after a hold has begun and before its block."""
-    Hold().__enter__()
-    signal.raise_signal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
-    assert not fit_model(*peak()).interrupted
-    assert not current_hold().arrived
 
 
 def test_baselines_end_with_the_fit_that_runs(tmp_path: Path) -> None:

@@ -11,15 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from support.fit_cases import agree
-from support.native_cases import CASES, fit, noisy, optimum, shifted
-from support.zoo import make_model
+from support.native_cases import CASES, fit, optimum
 
 from pyspec._library import LIBRARY
-from pyspec.executor import CompiledExecutor, PartsExecutor, make_executor
-from pyspec.executor.normal import unpack
+from pyspec.executor import CompiledExecutor, PartsExecutor
 from pyspec.fit import FitResult
 from pyspec.fit.objective import Objective
-from pyspec.model import Measurement, Model
 
 
 @pytest.fixture(scope="module")
@@ -67,9 +64,6 @@ def test_backends_give_one_answer(
     assert result.success, result.message
     assert result.backend == backend
     agree(result, wanted, 1e-5, 1e-5)
-
-
-# where it runs
 
 
 class Counting:
@@ -130,39 +124,3 @@ def test_a_callback_comes_after_each_evaluation(monkeypatch: pytest.MonkeyPatch)
     best = [state[2] for state in seen]
     assert all(b <= a * (1 + 1e-12) for a, b in pairwise(best))  # up by rounding at most
     assert best[-1] == result.chisqr
-
-
-# the sums that the solver works on
-
-
-def sums() -> dict[str, tuple[Model, Measurement]]:
-    """What is summed: with weights, mask, window, counts; moved, smeared, one row, a trace."""
-    found = {name: make()[0] for name, make in CASES.items() if name != "three files"}
-    model = make_model("moved_backgrounds")
-    full = Measurement(data=noisy(model), rows=(3, 50), columns=(7, 155))
-    return {**found, "moved backgrounds": (shifted(model), full)}
-
-
-@pytest.mark.parametrize("name", sums())
-def test_the_sums_are_those_of_jacobian_and_residual(name: str) -> None:
-    model, measurement = sums()[name]
-    executor: Any = make_executor(model, measurement)
-    theta = model.theta() * 1.01
-    columns = np.vstack([-executor.jacobian(theta), executor.residual(theta)])
-    if measurement.keep is not None:
-        columns = columns[:, measurement.window(measurement.keep).ravel()]
-    gram = columns @ columns.T
-    size = np.sqrt(np.diag(gram))
-    size[size == 0.0] = 1.0
-    found = unpack(executor.normal(theta, None, "gram"))
-    np.testing.assert_allclose(
-        found / np.outer(size, size), gram / np.outer(size, size), rtol=0, atol=1e-12
-    )
-    factor = unpack(executor.normal(theta, None, "factor"), symmetric=False)
-    np.testing.assert_allclose(
-        factor.T @ factor / np.outer(size, size), gram / np.outer(size, size), rtol=0, atol=1e-12
-    )
-    assert executor.normal(theta, None, "value")[0] == pytest.approx(gram[-1, -1], rel=1e-13)
-
-
-# registered functions

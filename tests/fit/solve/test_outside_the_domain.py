@@ -14,7 +14,6 @@ ENERGY = np.linspace(0.0, 10.0, 61)
 #: A width of 0, the lower bound, is outside of the domain of Gauss.
 TEXT = """
 m: {Gauss: {A: [9, True, 0, 15], x0: [5.2, True, 4, 6], SD: [1, True, 0, 5]}}
-flat: {Gauss: {A: [9, True, 0, 15], x0: [5.2, True, 4, 6], SD: [1, project, 0, 5]}}
 never: {Gauss: {A: [9, True, 0, 15], x0: [5, True, 4, 6], SD: ["b - 2"]}}
 """
 
@@ -98,10 +97,3 @@ def test_a_derivative_that_overflows_names_its_parameter(options: dict[str, str]
         fit_joint(parts, **options)
     model.energy = energy[60:]  # from -300 eV on it is not
     fit_model(model, Measurement(data=np.full(121, 3.1)), **options)
-
-
-def test_so_it_does_at_the_end_of_a_search_without_derivatives() -> None:
-    model = load_model(STEEP, "m")
-    model.energy = np.linspace(-900.0, 900.0, 181)
-    with pytest.raises(FitError, match="that of the residual by ExpBack_A is too large"):
-        fit_model(model, Measurement(data=np.full(181, 3.1)), method="nelder")

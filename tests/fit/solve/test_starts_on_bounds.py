@@ -11,7 +11,6 @@ from support.fit_cases import agree, loaded
 from pyspec.fit import FitResult, fit_model
 from pyspec.fit.bounds import at_bound
 from pyspec.model import Measurement, Model, load_dynamics, load_model
-from pyspec.model.sizes import Sizes
 
 Array = npt.NDArray[np.float64]
 
@@ -166,30 +165,6 @@ def test_laws_begin_by_what_they_move_and_their_axis(target: str, A: float, time
     tau = f"{target}_expFun_01_tau"
     assert abs(result.values[tau] - 3.0) < 4 * result.stderr[tau]
     assert 0.3 < result.start[tau] < 0.5
-
-
-def test_how_far_inside_every_kind_of_parameter_begins() -> None:
-    """Nothing depends on the values, and a place or width begins within a step of the axis."""
-    model = moving("GLP_01_x0", 0.5, 0.0, 1.0, 3.0, LOG_TIME)
-    sizes = Sizes(model, lambda: np.array([-400.0, 3.0]))
-    step = float(np.diff(ENERGY[::4]).min())
-    wanted = {
-        "Offset_y0": 0.4,
-        "Shirley_pShirley": 1e-3,
-        "GLP_01_A": 0.4,
-        "GLP_01_x0": 1e-3 * 9.95,
-        "GLP_01_F": 1e-3 * 9.95,
-        "GLP_01_m": 1e-3,
-        "GLP_01_x0_expFun_01_A": 1e-3 * 9.95,
-        "GLP_01_x0_expFun_01_tau": 0.1,
-        "GLP_01_x0_expFun_01_t0": 0.1,
-    }
-    assert step > 1e-3 * 9.95
-    for factor in (1.0, 100.0):
-        for par in model.parameters.values():
-            par.value *= factor
-        found = {name: sizes.inset(name) for name in wanted}
-        assert found == pytest.approx(wanted, rel=2e-2)
 
 
 def test_a_value_far_from_the_end_of_a_wide_interval_is_at_no_bound() -> None:

@@ -21,7 +21,6 @@ from pyspec import (
 )
 from pyspec.errors import CallError, FitError
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.uncertainty.profile import ProfileLikelihood, probabilities
 
 LEVELS = erf(np.array([1.0, 2.0, 3.0]) / np.sqrt(2))
 
@@ -97,15 +96,6 @@ def test_intervals_print_as_a_table_and_stay_a_dict() -> None:
     assert found._repr_html_().count("<tr>") == 5
     for same in (copy.copy(found), pickle.loads(pickle.dumps(found))):
         assert str(same) == str(found)
-
-
-def test_few_points_are_looked_at() -> None:
-    model, (energy, data) = model_at(), spectrum(noise=0.1)
-    model.set_axes(energy=energy)
-    profile = ProfileLikelihood(fit_model(model, Measurement(data)))
-    rays = profile.rays(profile.names, probabilities([1, 2, 3]), each=False, check=lambda: None)
-    assert len(rays) == 2 * len(profile.names)
-    assert sum(ray.n_points for ray in rays.values()) <= 2.0 * len(rays)
 
 
 def test_an_end_at_a_bound_is_the_bound() -> None:
@@ -278,30 +268,6 @@ def test_an_onset_without_an_instrument_has_its_interval(backend: str) -> None:
     assert onset == pytest.approx([before, before, best, after, after], abs=1e-6)
     tau = [value for _, value in intervals["expFun_01_tau"]]
     assert (tau[3] - tau[1]) / 2 == pytest.approx(result.stderr["expFun_01_tau"], rel=0.1)
-
-
-def test_lmfit_draws_regions_of_two_parameters() -> None:
-    """As docs/howto/uncertainties.md has it: the least chi² along one is the other's profile."""
-    lmfit = pytest.importorskip("lmfit")
-    model, (energy, data) = model_at(low=0.0), spectrum()
-    model.set_axes(energy=energy)
-    model.set("Gauss_01_SD", max=0.64)
-    result = fit_model(model, Measurement(data, weight=2.0), scale_covar=False)
-    before, ends = result.to_dict(), result.conf_interval("Gauss_01_A", [1])["Gauss_01_A"]
-    width, error = result.values["Gauss_01_SD"], result.stderr["Gauss_01_SD"] or 0.0
-    names = ("Gauss_01_A", "Gauss_01_SD")
-    fitted_again = result.minimizer, result.lmfit, *names
-    for z, (_, end) in zip((1, 0), ends[:2], strict=True):
-        grid = {"nx": 2, "ny": 31, "limits": ((end, end + 0.1), (0.7, width - 3 * error))}
-        x, y, chisqr = lmfit.conf_interval2d(*fitted_again, chi2_out=True, **grid)
-        assert chisqr.shape == (31, 2)
-        at_end = chisqr[:, np.argmin(abs(x - end))]
-        assert at_end.min() - result.chisqr == pytest.approx(z**2, abs=0.04)
-        assert np.ptp(at_end[y > 0.64]) < 1e-6
-        assert np.ptp(at_end[(y > 0.6) & (y < 0.64)]) > 1e-3
-    roots, least = lmfit.conf_interval2d(*fitted_again, **grid)[2], min(result.chisqr, chisqr.min())
-    assert roots == pytest.approx(np.sqrt((chisqr - least) / result.redchi), abs=1e-3)
-    assert result.to_dict() == before
 
 
 def test_a_follower_has_no_profile() -> None:

@@ -15,10 +15,8 @@ import pytest
 from support.fit_cases import loaded
 
 from pyspec import (
-    File,
     FitError,
     Measurement,
-    Project,
     bootstrap,
     fit_joint,
     fit_model,
@@ -92,32 +90,13 @@ def test_tables() -> None:
         ({"burn": 200, "steps": 100}, "leaves nothing of steps"),
         ({"steps": 100, "burn": 90, "thin": 11}, "thin=11 leaves nothing of the 10 steps after"),
         ({"sigma_ini": 2.0, "sigma_min": 3.0}, "positive and in this order"),
+        ({"sigma_ini": 0.1}, "sigma_ini: the noise of these data is declared"),
+        ({"nwalkers": 3}, "nwalkers=3 is too few for 2 parameters; emcee needs 4"),
     ],
 )
 def test_settings_that_are_refused(given: dict[str, float], says: str) -> None:
     with pytest.raises(FitError, match=says):
         straight(0.2).sample(**given)
-
-
-def test_settings_that_contradict_the_fit() -> None:
-    weighted = straight(0.2)
-    with pytest.raises(FitError, match="sigma_ini: the noise of these data is declared"):
-        weighted.sample(sigma_ini=0.1)
-    with pytest.raises(FitError, match="nwalkers=3 is too few for 2 parameters; emcee needs 4"):
-        weighted.sample(nwalkers=3)
-
-
-@SHORT
-def test_a_file_answers_with_the_samples_of_its_fits(tmp_path: Path) -> None:
-    (tmp_path / "models.yaml").write_text(TEXT)
-    file = File(Project(tmp_path, show_output=0), "a", data=DATA, energy=ENERGY)
-    file.load_model("models.yaml", "line")
-    result = file.fit_spectrum("line")
-    with pytest.raises(FitError, match=r"has no samples; call result\.sample"):
-        file.get_mcmc()
-    result.sample(steps=60, seed=1)
-    assert file.get_mcmc() is result.mcmc
-    assert file.project.results.get_mcmc(file="a").names == result.mcmc.names
 
 
 @SHORT
@@ -185,12 +164,6 @@ def test_unknown_noise_beside_free_spectra() -> None:
     samples = result.sample(steps=2500, burn=100, seed=1)
     assert samples.stderr["expFun_01_tau"] == pytest.approx(result.stderr["expFun_01_tau"], rel=0.1)
     assert math.exp(samples.lnsigma) == pytest.approx(math.sqrt(result.redchi), rel=0.02)
-
-
-def test_no_fit_takes_samples() -> None:
-    """`mc_settings` of a trace, and of fits without a File, was ignored without a word."""
-    with pytest.raises(FitError, match=r"no argument 'mc_settings'; .*result\.sample"):
-        straight(None, mc_settings=None)
 
 
 def press(at: int) -> object:
