@@ -123,55 +123,6 @@ def test_files_without_derivatives_leave_theirs_to_differences() -> None:
         PartsExecutor(compiled.problem, [make_executor(make_model("simple_energy", ENERGY))] * 3)
 
 
-@pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree"])
-def test_weights_and_windows_without_data_fit_the_axes_of_the_model(backend: str) -> None:
-    model = make_model("biexponential", ENERGY, TIME)
-    with pytest.raises(DataError, match=r"weight has shape \(7,\), which does not broadcast to"):
-        make_executor(model, Measurement(weight=np.ones(7)), backend)
-    with pytest.raises(DataError, match=r"the window's columns \(2, 999\) are empty or outside of"):
-        make_executor(model, Measurement(columns=(2, 999)), backend)
-
-
-def test_axes_that_a_model_lacks_are_named() -> None:
-    model = make_model("simple_energy", ENERGY)
-    model.add_profile(
-        "GLP_01_A",
-        load_profile("p: {pExpDecay: {A: [3, True], tau: [2, True]}}\n", "p", "GLP_01_A"),
-    )
-    with pytest.raises(ModelError, match="GLP_01_A has a profile, but the model has no auxiliary"):
-        make_executor(model, None, "tree").run(None)
-
-
-def test_threads_follow_the_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PYSPEC_NUM_THREADS", raising=False)
-    monkeypatch.setattr("pyspec.executor.team.SMALL", 0)
-    model, measurement = CASES["a series"]()[0]
-    executors: Any = [make_executor(model, measurement)]
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1, 2}, raising=False)
-    assert choose_threads(executors) == 3
-    monkeypatch.delattr(os, "sched_getaffinity")  # as on macOS and Windows
-    monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert choose_threads(executors) == 1
-    assert TIME.size > 1
-
-
-def test_comparing_gives_values_and_no_derivatives() -> None:
-    model, measurement = CASES["weights and a mask"]()[0]
-    executor: Any = make_executor(model, measurement, "compare")
-    compiled: Any = make_executor(model, measurement)
-    assert executor.residual(None).tobytes() == compiled.residual(None).tobytes()
-    assert executor.opt_param_names == compiled.opt_param_names
-    assert executor.fixed_names == compiled.fixed_names
-    assert executor.plan is not None
-    executor.rest()
-    assert executor.run(None).tobytes() == compiled.run(None).tobytes()
-    for ask in (executor.jacobian, executor.normal):
-        with pytest.raises(PlanError, match="the compare executor has no derivatives; use comp"):
-            ask(model.theta())
-    with pytest.raises(PlanError, match="the compare executor has no derivatives"):
-        executor.parts()
-
-
 def test_the_sums_of_files_agree_in_every_form() -> None:
     _, joint = mixed(*["compiled"] * 3)
     theta = joint.problem.start * 1.01
@@ -202,3 +153,53 @@ def test_data_by_reference_are_summed_and_loaded_where_that_is_asked() -> None:
         BackendError, match=r"amplitudes that are free \(Gauss_01_A\) need their da"
     ):
         make_executor(free, Measurement(source))
+
+
+def test_axes_that_a_model_lacks_are_named() -> None:
+    model = make_model("simple_energy", ENERGY)
+    profile = "p: {pExpDecay: {A: [3, True], tau: [2, True]}}\n"
+    model.add_profile("GLP_01_A", load_profile(profile, "p", "GLP_01_A"))
+    moved = make_model("biexponential", ENERGY)
+    moved.time = None
+    bare = load_model("m: {Offset: {y0: [1, True]}}\n", "m")
+    for one, message in (
+        (model, "GLP_01_A has a profile, but the model has no auxiliary"),
+        (moved, "GLP_01_A moves in time, but the model has no time axis"),
+        (bare, "no energy axis"),
+    ):
+        for backend in ("compiled", "tree"):
+            with pytest.raises(ModelError, match=message):
+                make_executor(one, None, backend).run(None)
+
+
+def test_threads_follow_the_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYSPEC_NUM_THREADS", raising=False)
+    monkeypatch.setattr("pyspec.executor.team.SMALL", 0)
+    executors: Any = [make_executor(*CASES["a series"]()[0])]
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1, 2}, raising=False)
+    assert choose_threads(executors) == 3
+    monkeypatch.delattr(os, "sched_getaffinity")  # as on macOS and Windows
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert choose_threads(executors) == 1
+
+
+@pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree"])
+def test_weights_and_windows_without_data_fit_the_axes_of_the_model(backend: str) -> None:
+    model, one = make_model("biexponential", ENERGY, TIME), make_model("one_peak", ENERGY, None)
+    with pytest.raises(DataError, match=r"weight has shape \(7,\), which does not broadcast to"):
+        make_executor(model, Measurement(weight=np.ones(7)), backend)
+    with pytest.raises(DataError, match=r"the window's columns \(2, 999\) are empty or outside of"):
+        make_executor(model, Measurement(columns=(2, 999)), backend)
+    with pytest.raises(DataError, match="of data with one axis; give points of a spectrum"):
+        make_executor(one, Measurement(rows=(0, 2)), backend)
+
+
+def test_comparing_gives_values_and_no_derivatives() -> None:
+    model, measurement = CASES["weights and a mask"]()[0]
+    executor: Any = make_executor(model, measurement, "compare")
+    compiled: Any = make_executor(model, measurement)
+    assert executor.residual(None).tobytes() == compiled.residual(None).tobytes()
+    executor.rest()
+    for ask in (executor.jacobian, executor.normal, executor.parts):
+        with pytest.raises(PlanError, match="the compare executor has no derivatives; use comp"):
+            ask(None)

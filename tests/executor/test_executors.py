@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from support.agreement import BACKENDS as THREE
-from support.zoo import ENERGY, TIME, make_model
+from support.zoo import TIME, make_model
 
 from pyspec.errors import BackendError, DataError
 from pyspec.executor import (
@@ -29,22 +29,6 @@ def noisy(name: str, seed: int = 0) -> np.ndarray:
     return clean + np.random.default_rng(seed).normal(0.0, 0.1, clean.shape)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_residual_is_weighted_and_masked(backend: str) -> None:
-    model, data = make_model("doublet_sin"), noisy("doublet_sin")
-    rng = np.random.default_rng(1)
-    weight = rng.uniform(0.5, 2.0, ENERGY.size)
-    keep = rng.uniform(size=data.shape) > 0.2
-    rows, columns = (2, 45), (10, 150)
-    measurement = Measurement(data=data, rows=rows, columns=columns, weight=weight, keep=keep)
-    executor = make_executor(model, measurement, backend)
-    expected = np.where(keep, (data - make_executor(model).run(model.theta())) * weight, 0.0)
-    expected = expected[slice(*rows), slice(*columns)].ravel()
-    residual = executor.residual(model.theta())
-    np.testing.assert_allclose(residual, expected, rtol=0, atol=1e-11 * np.abs(data).max())
-    assert (residual[~keep[slice(*rows), slice(*columns)].ravel()] == 0.0).all()
-
-
 @pytest.mark.parametrize("backend", THREE)
 def test_rows_outside_a_domain_are_nan_and_only_they(backend: str) -> None:
     """SD = 0.7 + 0.5 exp(-t/12) turns negative where A does; the rows before t0 stay."""
@@ -57,15 +41,6 @@ def test_rows_outside_a_domain_are_nan_and_only_they(backend: str) -> None:
     np.testing.assert_array_equal(np.isnan(spectrum).any(axis=1), width <= 0.0)
     assert (width <= 0.0).any()
     assert (width > 0.0).any()
-
-
-def test_neighbouring_rows_do_not_change_bits() -> None:
-    """A row alone, and among others in its tile, has the same bits."""
-    model = make_model("seed_position")
-    full = make_executor(model).run(model.theta())
-    for row in (0, 7, 8, 33, TIME.size - 1):
-        alone = make_executor(model, Measurement(rows=(row, row + 1))).run(model.theta())
-        np.testing.assert_array_equal(alone[0], full[row])
 
 
 @pytest.mark.parametrize("kind", [CompiledExecutor, InterpretedExecutor])
@@ -96,18 +71,6 @@ def test_compare_raises_where_executors_differ() -> None:
     compare = CompareExecutor([Off(plan), CompiledExecutor(plan)])
     with pytest.raises(BackendError, match=r"index \(3, 5\)"):
         compare.run(model.theta())
-
-
-def test_traces_are_resolved_parameters() -> None:
-    plan = make_plan(make_model("doublet_sin"))
-    traces = CompiledExecutor(plan).traces(plan.theta)
-    np.testing.assert_allclose(
-        traces, InterpretedExecutor(plan).traces(plan.theta), rtol=1e-13, atol=1e-13
-    )
-    x0 = traces[plan.row_names.index("GLP_01_x0_resolved")]
-    moved = -0.8 * np.sin(2 * np.pi * 0.08 * (TIME - 0.1) + 0.3)
-    np.testing.assert_allclose(x0, 84.0 + np.where(TIME < 0.1, 0.0, moved), rtol=1e-14)
-    np.testing.assert_array_equal(traces[plan.row_names.index("GLP_02_x0")], x0 + 3.67)
 
 
 def test_model_evaluate_and_evaluate_2d() -> None:

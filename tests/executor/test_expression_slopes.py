@@ -15,7 +15,6 @@ from support.zoo import ENERGY
 
 from pyspec._library import RPN
 from pyspec.executor import make_executor
-from pyspec.formula import parse
 from pyspec.model import Measurement, Model, load_model
 from pyspec.plan.following import Following
 
@@ -222,19 +221,3 @@ def test_every_instruction_has_one_slope(name: str) -> None:
         for par in ("a", "b"):
             same = math.isclose(fit[par], error[par], rel_tol=1e-14, abs_tol=size)
             assert same or (math.isnan(fit[par]) and math.isnan(error[par])), (a, b, par)
-
-
-def test_all_slopes_in_one_sweep_are_those_of_each_use() -> None:
-    """Parameters that are used several times, and values that no constant is a factor of."""
-    text = "(a + b) * sin(a * b) / (1 + a ** 2) - b ** a + max(a, b) * min(a, b)"
-    a, b = 0.7, 1.9
-    both = Slopes(text, a, b)
-    fit, error = both.fitted(a, b), both.of_follower(a, b)
-    formula, h = parse(text), 1e-6
-    for name in ("a", "b"):
-        up, down = ({"a": a, "b": b} for _ in range(2))
-        up[name] += h
-        down[name] -= h
-        expected = (formula.evaluate(up) - formula.evaluate(down)) / (2 * h)
-        assert math.isclose(fit[name], error[name], rel_tol=1e-14)
-        assert math.isclose(fit[name], expected, rel_tol=1e-8)

@@ -19,9 +19,7 @@ from pyspec.executor.store import Job
 from pyspec.fit import fit_model
 from pyspec.functions.external import CALLABLES, forget_function, register_function
 from pyspec.io import by_reference
-from pyspec.ir import NodeKind, build_graph, parse_graph, print_graph
 from pyspec.model import Measurement, Model, load_dynamics, load_model
-from pyspec.plan.columns import external_parameters
 
 MODEL = """
 m:
@@ -84,15 +82,6 @@ def test_three_executors_agree(laws: str | None, time: np.ndarray | None) -> Non
         agreed(model, model.theta() * factor)
 
 
-def test_they_are_external_nodes_and_the_text_parses_back() -> None:
-    graph = build_graph(make())
-    assert {node.function_name for node in graph.of_kind(NodeKind.EXTERNAL)} == {
-        "Sech",
-        "Stretched",
-    }
-    assert parse_graph(print_graph(graph)) == graph
-
-
 def test_sums_have_the_same_bits_in_chunks() -> None:
     model = make()
     clean = make_executor(model).run(None)
@@ -126,14 +115,6 @@ def test_all_sums_see_what_python_gives_at_these_values() -> None:
     cut = [Chunk(first, (clean + 1.0)[first : first + 8]) for first in range(0, len(TIME), 8)]
     nodes = chunk_nodes(executor, Job(0, theta, fixed, "value", False), cut, threads=3)
     assert collect(nodes, theta.size, "value").tobytes() == expected
-
-
-def test_derivatives_by_what_functions_of_python_see_are_not_known() -> None:
-    plan = make_plan(make())
-    names = {plan.opt_param_names[k] for k in external_parameters(plan)}
-    law = {f"Sech_01_x0_Stretched_01_{one}" for one in ("A", "tau", "beta")}
-    assert names >= law | {"Sech_01_A", "Sech_01_x0", "Sech_01_w"}
-    assert not names & {"Offset_y0", "GLP_01_F"}
 
 
 def test_what_is_left_out_is_zero() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.agreement import BACKENDS
+from support.zoo import ENERGY, TIME
 
 from pyspec._library import OPS
 from pyspec.executor import make_executor
-from pyspec.model import load_model
+from pyspec.model import Measurement, load_dynamics, load_model
 
 #: Widths that a fit without bounds can come to, and lines that they are of.
 EXTREME = (1e-320, 1e-308, 1e-160, 1e-151, 1e151, 1e160, 1e300)
@@ -40,3 +41,37 @@ def test_executors_agree_at_widths_beyond_all_sense(name: str, argument: str) ->
         size = np.max(np.abs(compiled), initial=0.0)
         for other in others:
             np.testing.assert_allclose(other, compiled, rtol=1e-10, atol=1e-10 * min(size, 1e300))
+
+
+@pytest.mark.parametrize(
+    ("line", "width"),
+    [
+        ("Gauss", "SD"),
+        ("GaussAsym", "SD"),
+        ("Lorentz", "W"),
+        ("Voigt", "SD"),
+        ("GLP", "F"),
+        ("GLS", "F"),
+        ("SkewGauss", "w"),
+    ],
+)
+@pytest.mark.parametrize("moves", [False, True])
+def test_a_width_that_overflows(line: str, width: str, moves: bool) -> None:
+    """Infinitely wide a line is a constant, and its width has no more effect."""
+    others = {"ratio": 1.2, "m": 0.3, "b": 0.1, "SD": 0.8, "W": 0.6}
+    parameters = {name: others[name] for name in OPS[line].params if name in others}
+    values = "".join(f"    {n}: [{v}, false]\n" for n, v in parameters.items() if n != width)
+    made = load_model(
+        f"m:\n  {line}:\n    A: [2.0, true]\n    x0: [84.0, true]\n{values}"
+        f'    {width}: ["exp(wide * wide)"]\nparameters:\n  wide: [30.0, true]\n'
+    )
+    if moves:
+        law = "d:\n  expFun: {A: [1.0, true], tau: [6.0, true], t0: [0.0, false]}"
+        made.add_dynamics("wide", load_dynamics(law, "d", "wide"))
+    made.set_axes(energy=ENERGY, **({"time": TIME} if moves else {}))
+    measured = Measurement(data=np.zeros((TIME.size, ENERGY.size) if moves else ENERGY.size))
+    executor = make_executor(made, measured, "compiled")
+    theta = np.array(made.theta())
+    assert np.isfinite(executor.residual(theta)).all()
+    assert np.isfinite(executor.jacobian(theta)).all()
+    assert np.isfinite(executor.normal(theta)).all()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.zoo import ENERGY, TIME, make_model
 
-from pyspec.errors import ModelError, PlanError
+from pyspec.errors import ModelError
 from pyspec.executor import Problem, make_executor, make_joint_executor
 from pyspec.model import Measurement, Model
 
@@ -60,8 +60,3 @@ def test_mistakes() -> None:
         make_joint_executor(parts)
     with pytest.raises(ModelError, match="at least one file"):
         make_joint_executor([])
-    joint = make_joint_executor(files())
-    with pytest.raises(PlanError, match=r"joint fit: free values have shape \(1,\)"):
-        joint.residual([1.0])
-    with pytest.raises(PlanError, match="'GLP_01_A' is not a free parameter; did you mean '"):
-        joint.run({"GLP_01_A": 1.0})

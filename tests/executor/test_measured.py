@@ -64,25 +64,6 @@ def test_derivatives_are_differences(model: Model) -> None:
     check_slopes(model, 3e-8, step=2e-6, halvings=0, least=1.0)
 
 
-def test_what_stands_above_is_not_seen_through_it() -> None:
-    early = laws().evaluate("compiled")[TIME < 0.2134 - 0.31]
-    assert early.size > 10
-    assert np.all(early == 0.5)
-
-
-def test_a_narrow_response_approaches_none() -> None:
-    """Between samples of the data it sees the onset all the same."""
-    sharp = load_time_model(LAWS.replace("  measuredIRF", "  none: {} # "), "all")
-    sharp.set_axes(time=TIME)
-    for width in (1e-3, 1e-6):
-        narrow = laws(
-            f"  measuredIRF: {{time: [{-width}, 0, {width}], response: [0, 1, 0]}}\n"
-        ).evaluate("compiled")
-        away = np.abs(TIME - 0.2134) > width
-        difference = narrow - sharp.evaluate("compiled")
-        np.testing.assert_allclose(difference[away], 0, rtol=0, atol=20 * width**2 + 1e-13)
-
-
 CYCLES = """
 measured:
   measuredIRF: {time: [-0.4, -0.1, 0.05, 0.3], response: [0, 2, 1, 0]}

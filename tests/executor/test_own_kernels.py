@@ -3,8 +3,6 @@ direct sum gives."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import integrate
@@ -12,10 +10,9 @@ from support.agreement import BACKENDS, agreed, check_slopes
 
 from pyspec._library import OPS
 from pyspec.errors import ModelError
-from pyspec.executor import make_executor, make_plan
+from pyspec.executor import make_executor
 from pyspec.formula import Definition, define
-from pyspec.ir import build_graph, parse_graph, print_graph
-from pyspec.model import Measurement, Model, load_dynamics, load_model, load_time_model
+from pyspec.model import Measurement, Model, load_model, load_time_model
 
 TIME = np.concatenate([np.linspace(-3.0, 3.0, 61), np.geomspace(3.1, 60.0, 30)])
 
@@ -24,7 +21,6 @@ KERNELS = {
     "gaussCONV": "exp(-(d / w) ** 2 / 2)",
     "expSymCONV": "exp(-abs(d) / w)",
 }
-BOX = "where(abs(d) <= w / 2, 1, 0)"
 #: What their reach and tail are, in the same width.
 DECLARED = {
     "gaussCONV": ("9 * w", "w * sqrt(pi / 2) * erfc(d / (sqrt(2) * w))"),
@@ -153,14 +149,6 @@ def test_masses_of_an_edge_at_any_place(w: float) -> None:
     agreed(convolved(f"Edge: {{w: [{w}, True], s: [{s}, True]}}", head), tolerance=1e-12)
 
 
-def test_a_box_by_formula_jumps() -> None:
-    """Its width has no derivative, and is searched for between samples. boxCONV does not jump."""
-    plan = make_plan(convolved("Box: {w: [1.0, True]}", section("Box", BOX, "w > 0")))
-    (op,) = [plan.op(int(code)) for code in plan.dyn_sub_func_id if plan.op(int(code)).own]
-    assert op.jumps == (("w", "2.0"),)
-    assert OPS["boxCONV"].jumps == ()
-
-
 @pytest.mark.parametrize(
     ("text", "jumps"),
     [
@@ -179,71 +167,6 @@ def test_a_box_by_formula_jumps() -> None:
 )
 def test_jumps_of_kernels_are_derived(text: str, jumps: tuple[tuple[str, str], ...]) -> None:
     assert define(text).jumps == jumps
-
-
-# ---- in a model --------------------------------------------------------------------------------
-
-FILE = """\
-functions:
-  Sech:
-    domain: kernel
-    parameters: w > 0 [ps]
-    lines: {u: d / w}
-    formula: 4 / (exp(u) + exp(-u)) ** 2
-    reach: 25 * w
-    tail: 2 * w / (exp(2 * u) + 1)
-    doc: the autocorrelation of a soliton, about
-  Tail:
-    domain: kernel
-    parameters: a > 0, b > 0
-    formula: where(d >= 0, exp(-abs(d) / a), exp(-abs(d) / b))
-    reach: [50 * a, 50 * b]
-spectrum:
-  Offset: {y0: [2, True, 0, 10]}
-  Gauss: {A: [20, True, 0, 100], x0: [84, True, 82, 86], SD: [0.7, True, 0.1, 3]}
-seen:
-  Sech: {w: [0.5, True, 0.1, 3]}
-  expFun: {A: [5, True, 0, 50], tau: [3, True, 0.3, 30], t0: [0.1, False], y0: [0, False]}
-  Tail: {a: [0.3, False], b: [1.2, False]}
-  Sech: {w: ["seen_w"]}
-  stepFun: {A: [1, True], t0: [0.1, False]}
-parameters:
-  seen_w: [0.4, False]
-"""
-ENERGY = np.linspace(80.0, 88.0, 41)
-DELAY = np.linspace(-4.0, 12.0, 97)
-
-
-def spectra(path: Path | None = None) -> Model:
-    """A peak whose height follows laws behind kernels."""
-    text = FILE.replace('  Sech: {w: ["seen_w"]}\n', "").replace(
-        "parameters:\n  seen_w: [0.4, False]\n", ""
-    )
-    source: Path | str = text
-    if path is not None:
-        path.write_text(text)
-        source = path
-    model = load_model(source, "spectrum")
-    model.set_axes(energy=ENERGY, time=DELAY)
-    model.add_dynamics("Gauss_01_A", load_dynamics(source, "seen", "Gauss_01_A"))
-    return model
-
-
-def test_a_kernel_lives_in_the_model_the_graph_the_plan_and_the_text(tmp_path: Path) -> None:
-    model = spectra(tmp_path / "models.yaml")
-    assert "Gauss_01_A_Sech_w" in model.parameters
-    graph = build_graph(model)
-    assert parse_graph(print_graph(graph)) == graph
-    names = sorted(text.split("(")[0] for text in make_plan(model).formulas)
-    assert names == ["kernel Sech", "kernel Tail"]
-    again = load_model(model.to_yaml(), "spectrum")
-    again.set_axes(energy=ENERGY, time=DELAY)
-    assert build_graph(again).fingerprint == graph.fingerprint
-    (kernel, *_) = model.parameters["Gauss_01_A"].dynamics.components
-    own = kernel.op.own
-    assert isinstance(own, Definition)
-    assert own.units == {"w": "ps"}
-    assert [name for name, _ in own.parts] == ["reach", "tail"]
 
 
 # ---- what is refused ----------------------------------------------------------------------------

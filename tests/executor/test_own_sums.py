@@ -3,10 +3,7 @@ their parameters are differences."""
 
 from __future__ import annotations
 
-import copy
-import pickle
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,10 +11,10 @@ from support.agreement import BACKENDS, agreed
 
 import pyspec
 from pyspec.errors import ModelError, PlanError
-from pyspec.executor import make_executor, make_plan
-from pyspec.formula import Definition, define
+from pyspec.executor import make_executor
+from pyspec.formula import define
 from pyspec.functions.external import forget_function
-from pyspec.ir import build_graph, parse_graph, print_graph
+from pyspec.ir import build_graph
 from pyspec.model import (
     Measurement,
     Model,
@@ -29,7 +26,6 @@ from pyspec.passes import classify_columns
 
 ENERGY = np.linspace(80.0, 88.0, 61)
 TIME = np.linspace(-1.0, 5.0, 13)
-AUX = np.linspace(0.0, 1.0, 4)
 
 FILE = """\
 functions:
@@ -47,55 +43,6 @@ law:
 along:
   pLinear: {m: [0.7, True], b: [0.1, False]}
 """
-SHIRLEY = "  Shirley: {pShirley: [0.02, True]}\n"
-
-
-# ---- of the formula alone -----------------------------------------------------------------------
-
-
-def own_of(text: str) -> Definition:
-    own = define(text).own
-    assert isinstance(own, Definition)
-    return own
-
-
-#: Formulas, and the same in NumPy.
-TEXTS: dict[str, tuple[str, Callable[..., Any]]] = {
-    "a step": (
-        "energy F(B, x0, w): g = exp(-((x - x0) / w) ** 2 / 2); B * (1 - cumsum(g) / sum(g))",
-        lambda x, B, x0, w: (
-            B
-            * (
-                1
-                - np.cumsum(np.exp(-(((x - x0) / w) ** 2) / 2))
-                / np.sum(np.exp(-(((x - x0) / w) ** 2) / 2))
-            )
-        ),
-    ),
-    "sums of sums": (
-        "energy F(a, b, c): u = cumsum(x * a + b); cumsum(sqrt(u * u + c)) / sum(u + x) + a",
-        lambda x, a, b, c: (
-            np.cumsum(np.sqrt(np.cumsum(x * a + b) ** 2 + c)) / np.sum(np.cumsum(x * a + b) + x) + a
-        ),
-    ),
-    "what is summed has a slope that is a number": (
-        "energy F(a, b): cumsum(x + a) * b + sum(b * x)",
-        lambda x, a, b: np.cumsum(x + a) * b + np.sum(b * x),
-    ),
-    "a power of a sum": (
-        "energy F(a, b): (sum(x ** 2) / 4) ** b * a ** 2",
-        lambda x, a, b: (np.sum(x**2) / 4) ** b * a**2 + 0 * x,
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", TEXTS)
-def test_values_are_those_of_numpy(kind: str) -> None:
-    text, function = TEXTS[kind]
-    own = own_of(text)
-    x = np.linspace(0.2, 3.0, 23)
-    params = [1.3, 0.7, 0.9][: len(own.params)]
-    np.testing.assert_allclose(own(x, *params), function(x, *params), rtol=1e-13)
 
 
 # ---- in a model ---------------------------------------------------------------------------------
@@ -132,16 +79,6 @@ def test_columns_of_what_is_summed_are_differences(make: Callable[[], Model]) ->
         executor.jacobian(model.theta())
 
 
-def test_a_fit_finds_them_again() -> None:
-    model = still()
-    data = model.evaluate()
-    for par in model.parameters.values():
-        par.value *= 1.003
-    result = pyspec.fit_model(model, Measurement(data))
-    assert result.success
-    np.testing.assert_allclose(result.fit, data, rtol=0, atol=1e-7)
-
-
 # ---- as any other component ---------------------------------------------------------------------
 
 
@@ -166,20 +103,6 @@ def test_a_registered_function_sees_the_whole_axis_behind_a_window() -> None:
             np.testing.assert_array_equal(found, 2.0 * np.arange(31, 51))
     finally:
         forget_function("Rise")
-
-
-def test_it_lives_in_the_graph_the_plan_and_the_text() -> None:
-    model = moving()
-    graph = build_graph(model)
-    assert parse_graph(print_graph(graph)) == graph
-    again = load_model(model.to_yaml(), "m")
-    assert again.components[1].function == model.components[1].function
-    plan = pickle.loads(pickle.dumps(make_plan(model)))
-    assert [name.partition("(")[0] for name in plan.external_names] == ["energy Step"]
-    copied = copy.deepcopy(model)
-    np.testing.assert_array_equal(copied.evaluate(), model.evaluate())
-    formula = pickle.loads(pickle.dumps(define("energy F(A): A * cumsum(x)")))
-    np.testing.assert_array_equal(formula.own(np.arange(4.0), 2.0), [0.0, 2.0, 6.0, 12.0])
 
 
 def test_other_energies_are_computed_on_the_axis_of_the_model() -> None:

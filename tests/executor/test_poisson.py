@@ -5,8 +5,6 @@ from __future__ import annotations
 import mpmath as mp
 import numpy as np
 import pytest
-from support.agreement import BACKENDS
-from support.zoo import make_model
 
 from pyspec import components
 from pyspec.errors import DataError
@@ -48,21 +46,6 @@ def test_no_digits_are_lost(scale: float) -> None:
         residual, columns = executor.residual([model]), executor.jacobian([model])
         np.testing.assert_allclose(residual, expected[:, 0], rtol=1e-14)
         np.testing.assert_allclose(np.ravel(columns), expected[:, 1], rtol=1e-14)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.uint16])
-def test_three_executors_agree(dtype: type) -> None:
-    model = make_model("doublet_sin")
-    clean = make_executor(model).run(model.theta())
-    counts = np.random.default_rng(3).poisson(2.0 * np.clip(clean, 0, None)).astype(dtype)
-    counts[3:5] = 0
-    theta = model.theta()
-    theta[model.opt_param_names.index("Offset_y0")] = -3.0  # the model turns negative
-    measurement = Measurement(data=counts, rows=(1, 40), loss="poisson", loss_scale=2.0)
-    residuals = [make_executor(model, measurement, backend).residual(theta) for backend in BACKENDS]
-    scale = np.abs(residuals[0]).max()
-    for residual in residuals[1:]:
-        np.testing.assert_allclose(residual, residuals[0], rtol=0, atol=1e-10 * scale)
 
 
 def test_mistakes() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.agreement import agreed, check_slopes
 
 import pyspec.plot
 from pyspec import fit_model
@@ -16,7 +15,6 @@ from pyspec.model import Measurement, load_model
 ENERGY = np.linspace(82.0, 88.0, 151)
 RESOLUTION = "  resolution: {SD: [0.25, true, 0.01, 2]}\n"
 SHIRLEY = "  Shirley: {pShirley: [0.01, true]}\n"
-TOUGAARD = "  Tougaard: {B: [300, true], C: [1643, false]}\n"
 OFFSET = "  Offset: {y0: [0.5, true]}\n"
 STEP = "  LinBack: {m: [0.2, true], b: [0, false], xStart: [83, false], xStop: [86, false]}\n"
 LINES = """  Lorentz: {A: [9, true], x0: [84, true], W: [0.4, true]}
@@ -40,20 +38,6 @@ def made(*parts: str, name: str = "m") -> pyspec.model.Model:
     return model
 
 
-@pytest.mark.parametrize(
-    "parts",
-    [
-        (RESOLUTION, OFFSET, LINES),
-        (RESOLUTION, SHIRLEY, STEP, LINES),
-        (OFFSET, RESOLUTION, TOUGAARD, SHIRLEY, LINES),
-        (SHIRLEY, RESOLUTION, LINES),
-        (RESOLUTION, SHIRLEY, METAL),
-    ],
-)
-def test_all_executors_agree(parts: tuple[str, ...]) -> None:
-    agreed(made(*parts))
-
-
 @pytest.mark.parametrize("parts", [(LINES,), (METAL,), (STEP, LINES), (SHIRLEY, LINES)])
 def test_a_model_is_convolved_beyond_the_ends_of_its_axis(parts: tuple[str, ...]) -> None:
     """Against a sum over a fine grid that reaches further than the axis, line at the end and all;
@@ -68,12 +52,6 @@ def test_a_model_is_convolved_beyond_the_ends_of_its_axis(parts: tuple[str, ...]
         expected = expected + reference("Shirley")(ENERGY, 0.01, expected)
     value = made(RESOLUTION, *parts).evaluate()
     np.testing.assert_allclose(value, expected, rtol=0, atol=2e-6 * expected.max())
-
-
-@pytest.mark.parametrize("lines", [LINES, METAL])
-def test_derivatives_by_all_parameters(lines: str) -> None:
-    model = made(RESOLUTION, SHIRLEY, OFFSET, lines)
-    check_slopes(model, 1e-5, step=1e-5, halvings=0)
 
 
 @pytest.mark.parametrize(

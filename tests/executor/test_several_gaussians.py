@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from support.agreement import BACKENDS, agreed, check_slopes, refuse_numbers
+from support.agreement import BACKENDS, agreed
 
 from pyspec.executor import make_executor
 from pyspec.functions import reference
@@ -57,12 +57,6 @@ def written(values: dict[str, float]) -> str:
     return ", ".join(f"{name}: [{value}, True]" for name, value in values.items())
 
 
-def all_laws() -> str:
-    """Every law, and one that adds nothing."""
-    lines = [f"  {law}: {{{written(values)}}}" for law, values in LAWS.items()]
-    return "\n".join([*lines, "  none: {}"]) + "\n"
-
-
 def trace(laws: str, time: Array = TIME, before: str = "") -> Model:
     model = load_time_model(f"{before}m:{INSTRUMENT}{laws}", "m")
     model.set_axes(time=time)
@@ -108,40 +102,6 @@ def test_populations_are_sums_over_the_gaussians(state: str) -> None:
         assert np.abs(found - expected).max() < 1e-12
 
 
-@pytest.mark.parametrize("laws", [all_laws(), STATES], ids=["laws", "scheme"])
-def test_other_values_negative_widths_and_derivatives(laws: str) -> None:
-    """Derivatives are those by widths, shares, shifts and all parameters of laws."""
-    model = trace(laws, before=SCHEME if laws is STATES else "")
-    instrument = np.arange(model.theta().size) < 4
-    assert np.isfinite(agreed(model, model.theta() * np.where(instrument, 1.07, 1.05))).all()
-    refuse_numbers(model, model.theta() * np.where(instrument, -0.9, 1.05))
-    check_slopes(model, 1e-8, step=4e-4, halvings=1)
-
-
-def test_shares_follow_expressions() -> None:
-    """Two Gaussians with one parameter; the third takes what is left twice over."""
-    text = """
-parameters: {foot: [0.2, True, 0, 1], SD: [0.3, True]}
-m:
-  gaussIRF: {SD: ["SD"]}
-  gaussIRF: {SD: ["3 * SD"], share: ["foot"], shift: ["-gaussIRF_03_shift"]}
-  gaussIRF: {SD: ["3 * SD"], share: ["foot / 2"], shift: [0.4, True]}
-  expFun: {A: [2, True], tau: [3, True], t0: [0.1, True]}
-"""
-    model = load_time_model(text, "m")
-    model.set_axes(time=TIME)
-    assert model.opt_param_names == (
-        "gaussIRF_03_shift", "expFun_01_A", "expFun_01_tau", "expFun_01_t0", "foot", "SD",
-    )  # fmt: skip
-    decay = reference("expFun_gaussIRF")
-    expected = sum(
-        share * decay(TIME, 2.0, 3.0, 0.1 + shift, width)
-        for width, share, shift in ((0.3, 0.7, 0.0), (0.9, 0.2, -0.4), (0.9, 0.1, 0.4))
-    )
-    for backend in BACKENDS:
-        assert np.allclose(model.evaluate(backend), expected, rtol=1e-12, atol=1e-14)
-
-
 MOVING = """
 m:
   Offset: {y0: [1, true]}
@@ -165,14 +125,6 @@ late:
   expFun: {A: [2.0, true], tau: [0.7, true], t0: [9.0, false]}
 empty:
   none: {}
-erf:
-  erfFun: {A: [2.0, true], SD: [0.7, true], t0: [0.0, false]}
-above:
-  gaussCONV: {SD: [0.4, true]}
-  constFun: {A: [0.2, true]}
-  gaussIRF: {SD: [0.2, true, 0.01, 2]}
-  gaussIRF: {SD: [0.5, true, 0.01, 2], share: [0.3, true, 0, 1]}
-  expFun: {A: [-1.5, true], tau: [0.7, true], t0: [0.2, true]}
 """
 DELAYS = np.linspace(-4.0, 15.75, 80)
 
@@ -208,10 +160,3 @@ def test_sub_cycles_are_seen_through_each_gaussian(names: list[str]) -> None:
         one.set_values({"Gauss_01_A_gaussIRF_SD": width})
         expected += share * one.evaluate("tree")
     assert np.abs(spectra - expected).max() < 1e-10 * np.abs(expected).max()
-
-
-@pytest.mark.parametrize("names", [["see", "neg", "pos"], ["above"]])
-def test_derivatives_of_sub_cycles_and_below_a_kernel(names: list[str]) -> None:
-    model = moving(names, DELAYS)
-    agreed(model)
-    check_slopes(model, 1e-7, step=2e-4, halvings=1)
