@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from pyspec.errors import ModelError
-from pyspec.executor import make_executor, make_plan
+from pyspec.executor import make_executor
 from pyspec.formula import Definition, define, op_of
 from pyspec.formula.formula import parse
 from pyspec.formula.program.values import Values
-from pyspec.ir import build_graph, parse_graph, print_graph
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
 
 ENERGY = np.linspace(78.0, 90.0, 61)
@@ -87,24 +86,6 @@ def test_executors_agree_and_slopes_are_those_of_differences() -> None:
         step[k] = 1e-6 * max(1.0, abs(theta[k]))
         change = (executor.run(theta + step) - executor.run(theta - step)).ravel() / (2 * step[k])
         assert np.abs(column - change).max() <= 3e-8 * np.abs(change).max(), k
-
-
-def test_a_formula_lives_in_the_model_the_graph_and_the_text() -> None:
-    model = whole_model()
-    graph = build_graph(model)
-    assert parse_graph(print_graph(graph)) == graph
-    names = [text.split("(")[0] for text in make_plan(model).formulas]
-    assert sorted(names) == ["energy Skew", "profile Fade", "time Grow"]
-    again = load_model(model.to_yaml(), "m")
-    again.set_axes(energy=ENERGY, time=TIME, aux=AUX)
-    assert build_graph(again).fingerprint == graph.fingerprint
-    skew = model.components[1]
-    assert skew.name == "Skew_01"
-    assert (skew.parameters[2].name, skew.parameters[2].min) == ("Skew_01_w", 0.0)
-    definition = skew.op.own
-    assert isinstance(definition, Definition)
-    assert definition.units == {"x0": "eV", "w": "eV"}
-    assert definition.doc == "a Gaussian with one flank steeper than the other"
 
 
 def test_a_parameter_bounded_from_both_sides() -> None:

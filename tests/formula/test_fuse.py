@@ -88,21 +88,6 @@ def test_powers_and_their_slopes(text: str, isa: str) -> None:
         assert (same | near).all(), pairs[:, ~(same | near)]
 
 
-def test_slopes_of_a_power_take_the_power_that_is_there() -> None:
-    found = program("energy F(A, a, b): A * (x / a) ** -b")
-    codes = [one.code for one in found.code]
-    assert {"POWLOG", "POWBASE", "POWEXP", "LOG"} <= set(codes)
-    assert "POW" not in codes
-    assert codes.count("LOG") == 1
-
-
-def test_sine_and_cosine_of_one_angle_are_one_instruction() -> None:
-    codes = [one.code for one in program("energy F(a, b): sin(a * x) + b").code]
-    assert "SINCOS" in codes
-    assert not {"SIN", "COS"} & set(codes)
-    assert "SIN" in [one.code for one in program("energy F(a, b): b * x + a * sin(x)").code]
-
-
 #: Texts with what fuses, and where zeros, infinities and cancellation meet.
 DIFFICULT = (
     "energy F(a, b): sqrt(x * x - a * a) + b",
@@ -155,29 +140,6 @@ def codes_of(name: str) -> list[object]:
     own = as_formula(name).own
     assert own is not None
     return list(program(own.text).code)
-
-
-#: Instructions over points of value and slopes: what the kernels of the table do in one sweep.
-PASSES = {"Gauss": 9, "Lorentz": 11, "GLP": 19, "PolyBack": 14, "ExpBack": 9, "PowerBack": 10}
-
-
-@pytest.mark.parametrize("name", PASSES)
-def test_programs_stay_short(name: str) -> None:
-    assert len(codes_of(name)) <= PASSES[name]
-
-
-#: Results over points that are written, of those above: the others are passed on.
-WRITTEN = {"Gauss": 7, "Lorentz": 7, "GLP": 13, "PolyBack": 8, "ExpBack": 5, "PowerBack": 7}
-
-
-@pytest.mark.parametrize("name", WRITTEN)
-def test_what_is_read_once_is_passed_on(name: str) -> None:
-    """The value is computed alone: what stands behind it takes nothing from before."""
-    made = program(as_formula(name).own.text)  # type: ignore[union-attr]
-    assert sum(not one.passes for one in made.code) <= WRITTEN[name]
-    assert made.code[0].takes == made.code[made.n_value].takes == 0
-    assert not made.code[-1].passes
-    assert not made.code[made.n_value - 1].passes
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -16,7 +16,6 @@ from pyspec.components import Offset, registered
 from pyspec.errors import ModelError, NoSuchNameError
 from pyspec.executor import make_executor
 from pyspec.formula import FORMULAS, Definition, graph
-from pyspec.formula.definitions import traced
 from pyspec.formula.graph import placeholder
 from pyspec.model import load_time_model
 
@@ -162,18 +161,6 @@ def test_what_numpy_runs_without_an_if_is_traced(function: Callable[..., Any]) -
         np.testing.assert_allclose(own(x, 1.5, 0.8), function(x, 1.5, 0.8), rtol=1e-14)
 
 
-def test_a_function_may_write_into_its_arguments() -> None:
-    """Those that later functions were looked at with used to become others."""
-
-    def Line(x: Any, A: Any, x0: Any) -> Any:
-        x -= x0
-        return A * x
-
-    before = traced._POINTS.copy()
-    assert "A * (x - x0)" in pyspec.function(Line).formula
-    np.testing.assert_array_equal(traced._POINTS, before)
-
-
 def test_names_domains_and_parameters_are_checked() -> None:
     line = lambda x, A, b: A * x + b  # noqa: E731
     for options, answer in (
@@ -191,20 +178,6 @@ def test_names_domains_and_parameters_are_checked() -> None:
     pyspec.function(line, name="Other")
     with pytest.raises(NoSuchNameError, match="is written registered"):
         pyspec.components.Other  # noqa: B018
-
-
-def test_long_formulas_are_cut_into_lines() -> None:
-    def comb(x: Any, A: Any, u1: Any) -> Any:
-        total = 0 * x
-        for k in range(70):
-            total = total + A * np.exp(-((x - k * u1) ** 2))
-        return total
-
-    made = pyspec.function(comb, name="Comb")
-    lines = [line for line, _ in made.op.own.lines]
-    assert len(lines) >= 2
-    assert "u1_" in lines, "u1 is a parameter"
-    np.testing.assert_allclose(made.op.own(AUX, 2.0, 0.1), comb(AUX, 2.0, 0.1), rtol=1e-13)
 
 
 # ---- what a kernel declares ----------------------------------------------------------------------
@@ -290,3 +263,17 @@ def test_what_a_kernel_cannot_declare(given: dict[str, Any], words: str) -> None
     with pytest.raises(ModelError, match=words):
         pyspec.function(name="K", **{"domain": "kernel", **given})(bell)
     assert "K" not in FORMULAS
+
+
+def test_long_formulas_are_cut_into_lines() -> None:
+    def comb(x: Any, A: Any, u1: Any) -> Any:
+        total = 0 * x
+        for k in range(70):
+            total = total + A * np.exp(-((x - k * u1) ** 2))
+        return total
+
+    made = pyspec.function(comb, name="Comb")
+    lines = [line for line, _ in made.op.own.lines]
+    assert len(lines) >= 2
+    assert "u1_" in lines, "u1 is a parameter"
+    np.testing.assert_allclose(made.op.own(AUX, 2.0, 0.1), comb(AUX, 2.0, 0.1), rtol=1e-13)

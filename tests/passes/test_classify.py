@@ -9,7 +9,6 @@ import pytest
 from support.column_models import (
     DECAY,
     OFFSET,
-    ONSET,
     PEAK,
     SHAPED,
     SHIRLEY,
@@ -21,7 +20,7 @@ from support.column_models import (
 from pyspec.functions.external import forget_function, register_function
 from pyspec.ir import build_graph
 from pyspec.model import Model, load_time_model
-from pyspec.passes import Column, classify_columns, jump_parameters
+from pyspec.passes import classify_columns, jump_parameters
 
 CONSTANT = "constant, static"
 
@@ -31,26 +30,11 @@ def columns(model: Model) -> dict[str, str]:
     return {c.name: f"{c.kind}, {c.form}" for c in classify_columns(build_graph(model))}
 
 
-def test_columns_stand_in_the_order_of_theta() -> None:
-    made = energy_model(OFFSET, SHIRLEY, SHAPED, moves={"GLP_01_A": DECAY})
-    found = classify_columns(build_graph(made))
-    assert tuple(column.name for column in found) == made.opt_param_names
-    assert all(isinstance(column, Column) for column in found)
-
-
 #: Models whose columns must all be constant: class and form of every one.
 LINEAR: dict[str, tuple[Model, dict[str, str]]] = {
     "a Shirley with a fixed fraction": (
         energy_model("Shirley: {pShirley: [0.01, false]}", OFFSET, PEAK),
         {"Offset_y0": "constant, static, fed", "GLP_01_A": "constant, static, fed"},
-    ),
-    "a mixing between fixed shapes": (
-        energy_model("GLS: {A: [9, false], x0: [84, false], F: [1, false], m: [0.3, true]}"),
-        {"GLS_01_m": CONSTANT},
-    ),
-    "a doublet": (
-        energy_model(PEAK, PEAK.replace("[9, true]", '["(3 * GLP_01_A - 1) / 4"]')),
-        {"GLP_01_A": CONSTANT},
     ),
     "a law with its shape fixed": (
         energy_model(
@@ -61,18 +45,6 @@ LINEAR: dict[str, tuple[Model, dict[str, str]]] = {
             "GLP_01_A": CONSTANT,
             "GLP_01_A_expFun_01_A": "constant, outer product",
             "GLP_01_A_expFun_01_y0": "constant, outer product",
-        },
-    ),
-    "a kernel with its width fixed": (
-        energy_model(
-            PEAK,
-            moves={
-                "GLP_01_A": "boxCONV: {width: [1, false]}\nstepFun: {A: [2, true], t0: [0, false]}"
-            },
-        ),
-        {
-            "GLP_01_A": CONSTANT,
-            "GLP_01_A_stepFun_01_A": "constant, outer product, convolved",
         },
     ),
     "sub-cycles under an instrument": (
@@ -111,7 +83,6 @@ def test_constant(name: str) -> None:
 
 #: Models with a column that only looks linear: the class and form of one column.
 STRUCTURED: dict[str, tuple[Model, str, str]] = {
-    "a shape": (energy_model(SHAPED), "GLP_01_x0", "structured, static"),
     "a free Shirley above": (
         energy_model(SHIRLEY, OFFSET),
         "Offset_y0",
@@ -123,18 +94,6 @@ STRUCTURED: dict[str, tuple[Model, str, str]] = {
         ),
         "GLP_01_A",
         "structured, static",
-    ),
-    "a choice": (
-        energy_model(
-            PEAK.replace("[9, true]", '["max(r, 0)"]'), quantities="parameters: {r: [1]}\n"
-        ),
-        "r",
-        "structured, static",
-    ),
-    "a shape that an amplitude scales": (
-        energy_model(SHAPED, moves={"GLP_01_A": DECAY}),
-        "GLP_01_F",
-        "structured, outer product",
     ),
     "a ratio to what moves": (
         energy_model(
@@ -155,16 +114,6 @@ STRUCTURED: dict[str, tuple[Model, str, str]] = {
         "GLP_01_x0",
         "structured, sum of outer products",
     ),
-    "a shape that moves": (
-        energy_model(PEAK.replace("[84, false]", "[84, true]"), moves={"GLP_01_x0": DECAY}),
-        "GLP_01_A",
-        "structured, row-scaled",
-    ),
-    "what the fed shape adds": (
-        energy_model(SHIRLEY, PEAK, moves={"GLP_01_A": DECAY, "Shirley_pShirley": DECAY}),
-        "GLP_01_A_expFun_01_tau",
-        "structured, sum of outer products, fed",
-    ),
     "row-scaled, convolved and fed": (
         energy_model(
             SHIRLEY,
@@ -174,16 +123,6 @@ STRUCTURED: dict[str, tuple[Model, str, str]] = {
         "GLP_01_x0_gaussIRF_SD",
         "structured, row-scaled, convolved, fed",
     ),
-    "an amplitude under a free width": (
-        energy_model(
-            PEAK,
-            moves={
-                "GLP_01_A": "gaussCONV: {SD: [1, true]}\nstepFun: {A: [2, true], t0: [0, false]}"
-            },
-        ),
-        "GLP_01_A_stepFun_01_A",
-        "structured, outer product, convolved",
-    ),
     "a position along aux that moves": (
         energy_model(
             SHAPED,
@@ -192,16 +131,6 @@ STRUCTURED: dict[str, tuple[Model, str, str]] = {
         ),
         "GLP_01_x0_pLinear_01_m",
         "structured, row-scaled, weighted sum over aux",
-    ),
-    "a kink": (
-        energy_model(PEAK, moves={"GLP_01_A": "linFun: {m: [2, true], t0: [0.1, true]}"}),
-        "GLP_01_A_linFun_01_t0",
-        "structured, outer product",
-    ),
-    "a smooth onset": (
-        energy_model(PEAK, moves={"GLP_01_A": f"gaussIRF: {{SD: [0.4, false]}}\n{ONSET}"}),
-        "GLP_01_A_expFun_01_t0",
-        "structured, outer product, convolved",
     ),
 }
 

@@ -14,75 +14,76 @@ from pyspec.passes import linear_parameters
 from pyspec.passes.eliminate import NO_EFFECT, NOT_LINEAR, UNKNOWN, Slopes, choose, joined
 
 
-def names(model: Model) -> tuple[str, ...]:
-    return linear_parameters(build_graph(model)).names
+def tied(expression: str, name: str = "A") -> str:
+    """A second peak, of which one parameter is an expression."""
+    given = {"A": "3, false", "x0": "86, false", "SD": "1, false", name: expression}
+    return f"Gauss: {{{', '.join(f'{key}: [{value}]' for key, value in given.items())}}}"
 
 
-def against(model: Model) -> dict[str, str]:
-    return dict(linear_parameters(build_graph(model)).against)
+RATIO = "parameters: {ratio: [0.5]}\n"
+KERNEL = f"gaussCONV: {{SD: [0.5, true]}}\n{DECAY}"
+HEIGHTS = ("GLP_01_A", "GLP_01_A_expFun_01_A")
+#: Models, what is linear in them together, and what stands against some others.
+LINEAR: dict[str, tuple[Model, tuple[str, ...], dict[str, str]]] = {
+    "heights and offsets, not places and widths": (
+        energy_model(OFFSET, SHAPED),
+        ("Offset_y0", "GLP_01_A"),
+        dict.fromkeys(("GLP_01_x0", "GLP_01_F", "GLP_01_m"), NOT_LINEAR),
+    ),
+    "the height of a product, though the background stands first": (
+        energy_model(SHIRLEY, PEAK),
+        ("GLP_01_A",),
+        {"Shirley_pShirley": "it multiplies GLP_01_A"},
+    ),
+    "a background that reads what is fixed": (
+        energy_model(SHIRLEY, PEAK.replace("A: [9, true]", "A: [9, false]")),
+        ("Shirley_pShirley",),
+        {},
+    ),
+    "an offset above a background": (
+        energy_model(OFFSET, SHIRLEY, PEAK),
+        ("Offset_y0", "GLP_01_A"),
+        {},
+    ),
+    "an offset below a background": (
+        energy_model(SHIRLEY, OFFSET, PEAK),
+        ("Offset_y0", "GLP_01_A"),
+        {"Shirley_pShirley": "it multiplies Offset_y0, GLP_01_A"},
+    ),
+    "a height in an expression": (energy_model(PEAK, tied("GLP_01_A * 0.5 + 2")), HEIGHTS[:1], {}),
+    "a square": (energy_model(PEAK, tied("GLP_01_A ** 2")), (), {"GLP_01_A": NOT_LINEAR}),
+    "a place": (energy_model(PEAK, tied("GLP_01_A + 80", "x0")), (), {"GLP_01_A": NOT_LINEAR}),
+    "a ratio of heights": (
+        energy_model(PEAK, tied("GLP_01_A * ratio"), quantities=RATIO),
+        ("GLP_01_A",),
+        {"ratio": "it multiplies GLP_01_A"},
+    ),
+    "a quantity that is added": (
+        energy_model(PEAK, tied("GLP_01_A + ratio"), quantities=RATIO),
+        ("GLP_01_A", "ratio"),
+        {},
+    ),
+    "a height that moves": (energy_model(PEAK, moves={"GLP_01_A": DECAY}), HEIGHTS, {}),
+    "a height behind a kernel": (energy_model(PEAK, moves={"GLP_01_A": KERNEL}), HEIGHTS, {}),
+    "a place that moves": (
+        energy_model(PEAK, moves={"GLP_01_x0": DECAY}),
+        ("GLP_01_A",),
+        {"GLP_01_x0_expFun_01_A": NOT_LINEAR},
+    ),
+}
 
 
-def test_heights_and_offsets_are_linear_places_and_widths_are_not() -> None:
-    found = linear_parameters(build_graph(energy_model(OFFSET, SHAPED)))
-    assert found.names == ("Offset_y0", "GLP_01_A")
-    assert found.against == dict.fromkeys(("GLP_01_x0", "GLP_01_F", "GLP_01_m"), NOT_LINEAR)
-
-
-def test_of_a_product_the_height_is_chosen_though_the_background_stands_first() -> None:
-    model = energy_model(SHIRLEY, PEAK)
-    assert names(model) == ("GLP_01_A",)
-    assert against(model) == {"Shirley_pShirley": "it multiplies GLP_01_A"}
-
-
-def test_a_background_is_linear_where_what_it_reads_is_fixed() -> None:
-    fixed = PEAK.replace("A: [9, true]", "A: [9, false]")
-    assert names(energy_model(SHIRLEY, fixed)) == ("Shirley_pShirley",)
-
-
-def test_an_offset_below_a_background_multiplies_it() -> None:
-    assert names(energy_model(OFFSET, SHIRLEY, PEAK)) == ("Offset_y0", "GLP_01_A")
-    below = energy_model(SHIRLEY, OFFSET, PEAK)
-    assert against(below) == {"Shirley_pShirley": "it multiplies Offset_y0, GLP_01_A"}
-
-
-def test_linearity_passes_through_expressions() -> None:
-    tied = "Gauss: {A: [GLP_01_A * 0.5 + 2], x0: [86, false], SD: [1, false]}"
-    assert names(energy_model(PEAK, tied)) == ("GLP_01_A",)
-    square = "Gauss: {A: [GLP_01_A ** 2], x0: [86, false], SD: [1, false]}"
-    assert against(energy_model(PEAK, square)) == {"GLP_01_A": NOT_LINEAR}
-    place = "Gauss: {A: [3, false], x0: [GLP_01_A + 80], SD: [1, false]}"
-    assert against(energy_model(PEAK, place)) == {"GLP_01_A": NOT_LINEAR}
-
-
-def test_a_ratio_of_heights_stays_though_it_may_come_first() -> None:
-    tied = "Gauss: {A: [GLP_01_A * ratio], x0: [86, false], SD: [1, false]}"
-    model = energy_model(PEAK, tied, quantities="parameters: {ratio: [0.5]}\n")
-    assert names(model) == ("GLP_01_A",)
-    assert against(model)["ratio"] == "it multiplies GLP_01_A"
-
-
-def test_a_quantity_that_is_added_is_linear_too() -> None:
-    tied = "Gauss: {A: [GLP_01_A + more], x0: [86, false], SD: [1, false]}"
-    model = energy_model(PEAK, tied, quantities="parameters: {more: [0.5]}\n")
-    assert set(names(model)) == {"GLP_01_A", "more"}
-
-
-def test_heights_of_laws_are_linear_where_a_height_moves() -> None:
-    moving = energy_model(PEAK, moves={"GLP_01_A": DECAY})
-    assert names(moving) == ("GLP_01_A", "GLP_01_A_expFun_01_A")
-    place = energy_model(PEAK, moves={"GLP_01_x0": DECAY})
-    assert names(place) == ("GLP_01_A",)
-    assert against(place)["GLP_01_x0_expFun_01_A"] == NOT_LINEAR
-
-
-def test_a_kernel_is_passed() -> None:
-    model = energy_model(PEAK, moves={"GLP_01_A": f"gaussCONV: {{SD: [0.5, true]}}\n{DECAY}"})
-    assert names(model) == ("GLP_01_A", "GLP_01_A_expFun_01_A")
+@pytest.mark.parametrize("case", LINEAR)
+def test_what_is_linear_together(case: str) -> None:
+    model, expected, against = LINEAR[case]
+    found = linear_parameters(build_graph(model))
+    assert set(found.names) == set(expected)
+    assert dict(found.against).items() >= against.items()
 
 
 def test_what_has_no_effect_is_named() -> None:
     model = energy_model(OFFSET, "Gauss: {A: [0, false], x0: [86, true], SD: [1, false]}")
-    assert names(model) == ("Offset_y0",)
+    assert linear_parameters(build_graph(model)).names == ("Offset_y0",)
     graph = parse_graph(
         'graph "m" ENERGY_1D {\n  energy = [1.0, 2.0]\n'
         '  %0 = OPT_PARAM "A" @0 {"value": 2.0, "vary": true}\n'
@@ -112,7 +113,7 @@ def test_files_that_share_parameters() -> None:
 def test_models_are_affine_in_what_is_found(name: str) -> None:
     """Along any line through the linear parameters the model is a straight one."""
     model = make_model(name)
-    chosen = names(model)
+    chosen = linear_parameters(build_graph(model)).names
     executor = CompiledExecutor(make_plan(model))
     places = [executor.opt_param_names.index(one) for one in chosen]
     rng = np.random.default_rng(len(name))

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-import pytest
 
-from pyspec.errors import DataError
 from pyspec.executor import CompiledExecutor, TreeExecutor, make_plan
-from pyspec.ir import EdgeKind, GraphIR, NodeKind, build_graph, parse_graph, print_graph, verify
+from pyspec.ir import EdgeKind, GraphIR, NodeKind, build_graph
 from pyspec.model import Model, load_dynamics, load_model
 from pyspec.passes import run
 from pyspec.passes.expand import expanded
-from pyspec.plan import can_lower_2d, schedule_2d
 
 PEAK = "m:\n  Gauss: {A: [2, True], x0: [3, True], SD: [1, True]}\n"
 LAWS = """\
@@ -69,22 +66,6 @@ def test_an_instrument_of_two_gaussians_is_two_nodes_over_the_same_laws() -> Non
     ]
 
 
-def test_a_law_of_a_turn_has_its_cycle_and_no_times() -> None:
-    graph = build_graph(moving("seen", "turn", frequency=0.5))
-    (mask,) = graph.of_kind(NodeKind.SUBCYCLE_MASK)
-    assert mask.cycle == (0.5, 1, 1)
-    assert not mask.arrays
-    made = expanded(graph)
-    assert made is not graph
-    assert not made.of_kind(NodeKind.SUBCYCLE_MASK)
-    names = [n.name for n in made.of_kind(NodeKind.DYNAMICS_TRACE)]
-    assert "Gauss_01_A_expFun_02_cycle3_off_gaussIRF_02" in names
-    verify(made)
-    other = moving("seen", "turn", frequency=0.5)
-    other.set_axes(time=np.linspace(-1.0, 9.5, 11))
-    assert build_graph(other).structure != graph.structure  # which turn each time is in
-
-
 def test_a_resolution_is_one_node() -> None:
     model = load_model(BLUR, "m")
     model.set_axes(energy=np.linspace(0.0, 9.0, 31))
@@ -99,16 +80,3 @@ def test_a_resolution_is_one_node() -> None:
     assert expanded(made) is made
     whole, tree = CompiledExecutor(make_plan(model)), TreeExecutor(model)
     assert np.allclose(whole.run(model.theta()), tree.run(model.theta()), rtol=1e-12)
-
-
-def test_every_graph_of_one_kind_is_read_back_and_lowered() -> None:
-    graph = build_graph(moving("seen", "turn", frequency=0.5))
-    again = parse_graph(print_graph(graph))
-    assert again == graph
-    assert can_lower_2d(again)
-    assert schedule_2d(again) == schedule_2d(expanded(graph))
-
-
-def test_too_many_cycles_are_refused_by_the_name_of_what_moves() -> None:
-    with pytest.raises(DataError, match=r"Gauss_01_A: 9e\+03|Gauss_01_A: 1.9e\+04 cycles"):
-        schedule_2d(build_graph(moving("seen", "turn", frequency=1000.0)))

@@ -16,15 +16,12 @@ ONSETS: dict[str, tuple[str, tuple[str, ...]]] = {
     "step": ("stepFun: {A: [2], t0: [0.1]}", ("stepFun_01_t0",)),
     "decay": (DECAY.replace("[0.1, false]", "[0.1]"), ("expFun_01_t0",)),
     "fixed onset": (DECAY, ()),
-    "line": ("linFun: {m: [2], t0: [0.1]}", ()),
-    "line on a level": ("linFun: {m: [2], t0: [0.1], y0: [1]}", ("linFun_01_t0",)),
     "line on a level of 0": ("linFun: {m: [2], t0: [0.1], y0: [0, false]}", ()),
     "line on a free level that starts at 0": (
         "linFun: {m: [2], t0: [0.1], y0: [0, true]}",
         ("linFun_01_t0",),
     ),
     "sine": ("sinFun: {A: [2], f: [0.1], phi: [0, false], t0: [0.1]}", ()),
-    "sine from half a turn": ("sinFun: {A: [2], f: [0.1], phi: ['pi'], t0: [0.1]}", ()),
     "sine with a phase": (
         "sinFun: {A: [2], f: [0.1], phi: [0.5, false], t0: [0.1]}",
         ("sinFun_01_t0",),
@@ -33,36 +30,17 @@ ONSETS: dict[str, tuple[str, tuple[str, ...]]] = {
         "sinFun: {A: [2], f: [0.1], phi: [0, true], t0: [0.1]}",
         ("sinFun_01_t0",),
     ),
-    "damped sine": ("dampedSinFun: {A: [2], f: [0.1], phi: [0, false], tau: [3], t0: [0.1]}", ()),
-    "damped sine with a phase": (
-        "dampedSinFun: {A: [2], f: [0.1], phi: [0.5, false], tau: [3], t0: [0.1]}",
-        ("dampedSinFun_01_t0",),
-    ),
     "cardinal sine": ("sinDivX: {A: [2], f: [0.1], t0: [0.1]}", ("sinDivX_01_t0",)),
     "rise": ("expFun: {A: [2], tau: [3], t0: [0.1], y0: ['-expFun_01_A']}", ()),
-    "root": ("sqrtFun: {A: [2], t0: [0.1], y0: [1]}", ()),
-    "smooth step": ("erfFun: {A: [2], SD: [1], t0: [0.1], y0: [1]}", ()),
     "under a kernel": ("gaussCONV: {SD: [1]}\nstepFun: {A: [2], t0: [0.1]}", ("stepFun_01_t0",)),
     "under an instrument": ("gaussIRF: {SD: [1]}\nstepFun: {A: [2], t0: [0.1]}", ()),
-    "before an instrument": (
-        "stepFun: {A: [2], t0: [0.1]}\ngaussIRF: {SD: [1]}\nlinFun: {m: [1], t0: [0]}",
-        ("stepFun_01_t0",),
-    ),
-    "box": (
-        "boxCONV: {width: [1.1]}\nlinFun: {m: [2], t0: [0.1, false]}",
-        (),
-    ),
-    "decaying kernel": (
-        "expDecayCONV: {tau: [1.1]}\nlinFun: {m: [2], t0: [0.1, false]}",
-        (),
-    ),
 }
 
 
 @pytest.mark.parametrize("name", ONSETS)
 def test_jumps(name: str) -> None:
-    """Between 1e-9 before and behind a sample, or the distance of two, the model changes by much
-    more than that where, and only where, a parameter is said to jump."""
+    """Between 1e-9 before and behind a sample the model changes by much more than that where, and
+    only where, a parameter is said to jump."""
     law, expected = ONSETS[name]
     made = energy_model(PEAK, moves={"GLP_01_A": law})
     graph = build_graph(made)
@@ -70,18 +48,16 @@ def test_jumps(name: str) -> None:
     fallback = {c.name for c in classify_columns(graph) if c.kind == "fallback"}
     assert fallback == set(jump_parameters(graph))
     executor, names = make_executor(made), made.opt_param_names
-    for end in ("t0", "width"):
-        theta = made.theta()
-        for index in [k for k, free in enumerate(names) if free.endswith(f"_{end}")]:
-            sample = 2.0 if end == "width" else 0.5
-            sides = []
-            for side in (sample - 1e-9, sample + 1e-9):
-                theta[index] = side
-                sides.append(executor.run(theta))
-            jumps = names[index].removeprefix("GLP_01_A_") in expected
-            starts_at_0 = name == "sine with a free phase" or name.endswith("starts at 0")
-            found = np.abs(sides[1] - sides[0]).max()
-            assert (found > 1e-2) == (jumps and not starts_at_0)
+    theta = made.theta()
+    for index in [k for k, free in enumerate(names) if free.endswith("_t0")]:
+        sides = []
+        for side in (0.5 - 1e-9, 0.5 + 1e-9):
+            theta[index] = side
+            sides.append(executor.run(theta))
+        jumps = names[index].removeprefix("GLP_01_A_") in expected
+        starts_at_0 = name == "sine with a free phase" or name.endswith("starts at 0")
+        found = np.abs(sides[1] - sides[0]).max()
+        assert (found > 1e-2) == (jumps and not starts_at_0)
 
 
 def test_a_jump_through_expressions() -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.ir import build_graph
 from pyspec.model import load_dynamics, load_model
-from pyspec.passes import Pace, run
-from pyspec.plan import pack, schedule
+from pyspec.passes import run
 
 SHAPES = """\
 m:
@@ -50,15 +47,3 @@ def test_spectra_of_shapes_and_traces_are_found(moves: str | None, note: str) ->
     assert (CompiledExecutor(plan).packed.header["separable"] >= 0) == facts.separable
     assert not make_plan(model, "separable").separable
     assert not make_plan(model, "classify").separable
-
-
-def test_a_plan_without_the_facts_is_walked() -> None:
-    """What keeps a fact from the kernels may leave the structure in place, as benchmarks do."""
-    model = load_model(SHAPES, "m")
-    model.add_dynamics("GLP_01_A", load_dynamics(MOVES, "fade", model.parameters["GLP_01_A"]))
-    model.set_axes(energy=np.linspace(0, 8, 30), time=np.linspace(-1, 9, 12))
-    graph, facts, _ = run(build_graph(model))
-    moving = replace(facts, paces=(Pace.MOVING,) * len(facts.paces))
-    plan = schedule(graph, moving)
-    assert plan.separable
-    assert pack(plan).header["separable"] == -1

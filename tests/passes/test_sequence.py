@@ -6,15 +6,11 @@ import numpy as np
 import pytest
 from support.column_models import DECAY, OFFSET, PEAK, SHAPED, SHIRLEY, energy_model
 from support.graphs import node_ids
-from support.zoo import ZOO, make_model
 
 from pyspec.errors import PassError, PlanError
-from pyspec.executor import InterpretedExecutor, make_plan
-from pyspec.formula import op_of
-from pyspec.ir import NodeKind, build_graph, parse_graph, print_graph
+from pyspec.ir import build_graph, parse_graph, print_graph
 from pyspec.model import Model
 from pyspec.passes import PASSES, after, neutral, run
-from pyspec.passes.classify import rests
 
 
 def before_and_after(name: str, text: str) -> tuple[str, tuple[str, ...]]:
@@ -197,89 +193,7 @@ def test_a_folded_formula_means_what_it_meant(text: str) -> None:
         np.testing.assert_array_equal(after_it.formula.evaluate(env), node.formula.evaluate(env))
 
 
-def test_functions_of_python_and_convolutions_are_not_shared() -> None:
-    law = "gaussCONV: {SD: [1, true]}\nexpFun: {A: [2, true], tau: [3, true], t0: [0, false]}"
-    tied = (
-        'gaussCONV: {SD: ["GLP_01_A_gaussCONV_SD"]}\n'
-        'expFun: {A: ["GLP_01_A_expFun_01_A"], tau: ["GLP_01_A_expFun_01_tau"], '
-        't0: ["GLP_01_A_expFun_01_t0"]}'
-    )
-    model = energy_model(PEAK, PEAK, moves={"GLP_01_A": law, "GLP_02_A": tied})
-    graph, _, _ = run(build_graph(model))
-    assert len(graph.of_kind(NodeKind.CONVOLUTION)) == 2
-    assert len(graph.of_kind(NodeKind.DYNAMICS_TRACE)) == 1
-    make_plan(model)
-
-
 # ---- what classify finds ------------------------------------------------------------------
-
-
-def known(model: Model) -> dict[str, tuple[str, tuple[str, ...], tuple[str, ...] | None]]:
-    """Of each component: pace, free parameters, onsets."""
-    graph, facts, _ = run(build_graph(model))
-    found = {}
-    for node in graph.nodes:
-        if node.kind in (NodeKind.COMPONENT_EVAL, NodeKind.SPECTRUM_FED_OP):
-            thetas = tuple(graph.free[place].name for place in facts.thetas[node.id])
-            onsets = facts.onsets[node.id]
-            names = None if onsets is None else tuple(graph.nodes[k].name for k in sorted(onsets))
-            found[node.name] = facts.paces[node.id].name.lower(), thetas, names
-    return found
-
-
-def test_paces_of_components() -> None:
-    found = known(energy_model(OFFSET, SHIRLEY, PEAK, moves={"GLP_01_A": DECAY}))
-    onset = ("GLP_01_A_expFun_01_t0",)
-    law = ("GLP_01_A", "GLP_01_A_expFun_01_A", "GLP_01_A_expFun_01_tau")
-    assert found == {
-        "GLP_01": ("height", law, onset),
-        "Shirley": ("separable", ("Shirley_pShirley", *law), onset),
-        "Offset": ("static", ("Offset_y0",), ()),
-    }
-
-
-def test_a_background_that_reads_two_traces_moves() -> None:
-    model = energy_model(SHIRLEY, OFFSET, PEAK, moves={"GLP_01_A": DECAY})
-    assert known(model)["Shirley"][0] == "moving"
-
-
-def test_a_height_over_a_profile_is_one_shape_times_a_trace() -> None:
-    profile = {"GLP_01_x0": "pLinear: {m: [1, true], b: [0, false]}"}
-    model = energy_model(PEAK, moves={"GLP_01_A": DECAY}, profiles=profile)
-    assert known(model)["GLP_01"][0] == "separable"
-
-
-@pytest.mark.parametrize(
-    "laws",
-    [
-        f"gaussIRF: {{SD: [0.4, true]}}\n{DECAY}",
-        f"gaussCONV: {{SD: [0.4, true]}}\n{DECAY}",
-        "erfFun: {A: [2, true], SD: [3, true], t0: [0, false]}",
-        [DECAY, "none: {}"],
-    ],
-)
-def test_what_reaches_ahead_of_the_onset_does_not_rest(laws: str | list[str]) -> None:
-    assert known(energy_model(PEAK, moves={"GLP_01_A": laws}))["GLP_01"][2] is None
-
-
-def test_laws_that_rest_before_their_onset() -> None:
-    resting = ("stepFun", "linFun", "expFun", "sinFun", "dampedSinFun", "sinDivX", "sqrtFun")
-    laws = (*resting, "erfFun", "none")
-    assert tuple(law for law in laws if rests(op_of(law))) == resting
-
-
-@pytest.mark.parametrize("name", ZOO)
-def test_before_the_earliest_onset_all_times_are_alike(name: str) -> None:
-    model = make_model(name)
-    plan = make_plan(model)
-    found = [onsets for _, _, onsets in known(model).values()]
-    if None in found or plan.time is None or plan.dimension == 1:
-        pytest.skip("nothing rests")
-    executor = InterpretedExecutor(plan)
-    places = [plan.row_names.index(name) for onsets in found for name in onsets or ()]
-    onset = executor.traces(plan.theta)[places, 0].min(initial=np.inf)
-    before = executor.run(plan.theta)[plan.time < onset]
-    assert (before == before[:1]).all()
 
 
 # ---- the sequence -------------------------------------------------------------------------
@@ -313,15 +227,6 @@ RICH: dict[str, Model] = {
         time=False,
     ),
 }
-
-
-@pytest.mark.parametrize("name", RICH)
-def test_each_pass_does_something_to_the_rich_models(name: str) -> None:
-    _, _, report = run(build_graph(RICH[name]))
-    assert [step.name for step in report] == ["expand", *PASSES]
-    did = {step.name for step in report if step.notes}
-    assert {"share", "classify"} <= did
-    assert did == set(PASSES) or name != "2d"
 
 
 def test_the_verifier_runs_after_each_pass(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -368,9 +273,3 @@ def test_the_environment_chooses(
     _, _, report = run(build_graph(RICH["1d"]), "fold")
     left = [name for name in ran if name != "fold"]
     assert [step.name for step in report if step.ran] == ["expand", *left]
-
-
-def test_the_passes_after_one() -> None:
-    assert after("drop") == {"share", "classify", "separable"}
-    assert after("separable") == frozenset()
-    assert after("expand") == set(PASSES)
