@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import json
 import pickle
 from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.graphs import WHOLE, node_ids
-from support.zoo import PEAK, SHIRLEY, make_model
+from support.graphs import WHOLE
+from support.zoo import PEAK, SHIRLEY
 
 from pyspec.errors import ModelError, PlanError
 from pyspec.ir import ENERGY as ENERGY_BIT
@@ -19,10 +18,8 @@ from pyspec.ir import (
     DomainKind,
     EdgeKind,
     GraphIR,
-    GraphNode,
     NodeKind,
     build_graph,
-    diff,
     parse_graph,
     print_graph,
 )
@@ -35,13 +32,6 @@ ENERGY = np.linspace(80.0, 92.0, 25)
 
 def names(graph: GraphIR, kind: NodeKind) -> list[str]:
     return [node.name for node in graph.of_kind(kind)]
-
-
-def test_shirley_reads_what_stands_after_it_in_the_file() -> None:
-    graph = build_graph(make_model("shirley_before_offset", time=None))
-    read = graph.inputs(node_ids(graph)["Shirley"], EdgeKind.SPECTRUM_INPUT)
-    addends = graph.inputs(read[0].source, EdgeKind.ADDEND)
-    assert [graph.nodes[edge.source].name for edge in addends] == ["GLP_01", "Offset"]
 
 
 IDLE = {
@@ -108,41 +98,6 @@ def test_nobody_can_change_a_graph(way: str) -> None:
     assert isinstance(graph.edges, tuple)
     again = dataclasses.replace(graph)
     assert again.fingerprint == before == pickle.loads(pickle.dumps(graph)).fingerprint
-
-
-def test_plain_data_are_those_of_strict_json() -> None:
-    """Bounds that are open were infinities, which no other reader of JSON takes."""
-    model = make_model("biexponential")
-    model.set("GLP_01_A", min=None, max=None)
-    model.set("GLP_01_x0", min=80.0, max=None)
-    graph = build_graph(model)
-    text = json.dumps(graph.as_dict(), allow_nan=False)
-    bounds = {node["name"]: node["bounds"] for node in json.loads(text)["nodes"]}
-    assert bounds["GLP_01_A"] == [None, None]
-    assert bounds["GLP_01_x0"] == [80.0, None]
-    assert parse_graph(print_graph(graph)).fingerprint == graph.fingerprint
-    inf, nan = float("inf"), float("nan")
-    odd = {"value": nan, "bounds": (inf, nan), "arrays": {"a": np.array([[1.0, -inf], [nan, inf]])}}
-    node = GraphNode(0, NodeKind.OPT_PARAM, "p", 0, **odd)  # type: ignore[arg-type]
-    wrong = GraphIR((node,), (), DomainKind.ENERGY_1D, np.array([nan, 1.0]), None)
-    plain = json.loads(json.dumps(wrong.as_dict(), allow_nan=False))
-    assert plain["energy"] == ["NaN", 1.0]
-    assert plain["nodes"][0]["value"] == "NaN"
-    assert plain["nodes"][0]["bounds"] == ["Infinity", "NaN"]
-    assert plain["nodes"][0]["arrays"] == {"a": [[1.0, "-Infinity"], ["NaN", "Infinity"]]}
-    assert parse_graph(print_graph(wrong)).fingerprint == wrong.fingerprint
-
-
-def test_structure_ignores_values_bounds_and_axis_values() -> None:
-    graph = build_graph(make_model("biexponential"))
-    model = make_model("biexponential")
-    model.set_values({"GLP_01_A": 13.5})
-    assert model.energy is not None
-    model.set_axes(energy=model.energy * 1.01, time=model.time)
-    other = build_graph(model)
-    assert other.fingerprint != graph.fingerprint
-    assert other.structure == graph.structure
-    assert any(line.startswith("~ GLP_01_A: value") for line in diff(graph, other))
 
 
 def test_a_free_amplitude_and_the_energy_are_nodes() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import inspect
 import re
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 
 from pyspec._library import ABI, CONSTANTS, DTYPES, LIBRARY, OPS, RPN, TABLES, library_path
 from pyspec._library.load import SIGNATURES
-from pyspec._library.tables import parse_tables
 from pyspec.formula import parse
 from pyspec.functions import reference
 
@@ -56,52 +54,6 @@ def test_every_table_has_rows() -> None:
     assert list(TABLES.statuses) == list(range(len(TABLES.statuses)))
 
 
-def test_every_status_has_a_name_and_a_message() -> None:
-    for name, message in TABLES.statuses.values():
-        assert re.fullmatch(r"[A-Z_]+", name)
-        assert message.strip() == message
-        assert message
-
-
-def test_a_parameter_list_is_read_as_written() -> None:
-    params, jumps, reads = "A, SD>0, W>=-1.5, b<=a, a>A, y0=0", "b: A * a; a: 1", "b:; A: b, W"
-    units = "y, x, x, 1, 1/x, y"
-    laws = "A: A; y0: y0 + A * s"
-    row = [
-        "OP",
-        "f",
-        "PEAK",
-        "ENERGY",
-        params,
-        units,
-        "A, y0",
-        jumps,
-        laws,
-        reads,
-        "2",
-        "4",
-        "A SD",
-    ]
-    op = parse_tables("\t".join(row)).ops["f"]
-    assert op.params == ("A", "SD", "W", "b", "a", "y0")
-    assert op.n_required == 5
-    assert [(g.param, g.comparison, g.other, g.relative) for g in op.guards] == [
-        (1, ">", 0.0, False),
-        (2, ">=", -1.5, False),
-        (3, "<=", 4.0, True),
-        (4, ">", 0.0, True),
-    ]
-    assert op.units == ("y", "x", "x", "1", "1/x", "y")
-    assert op.linear == ("A", "y0")
-    assert op.jumps == (("b", "A * a"), ("a", "1"))
-    assert op.later == (("A", "A"), ("y0", "y0 + A * s"))
-    assert op.reads == (("b", ()), ("A", ("b", "W")))
-    assert (op.scratch, op.tolerance, op.formula) == (2, 4.0, "A SD")
-    assert op.default_bounds("SD") == (0.0, np.inf)
-    assert op.default_bounds("W") == (-1.5, np.inf)
-    assert op.default_bounds("b") == (-np.inf, np.inf)
-
-
 def test_laws_that_go_on_as_themselves_do_so_by_the_rules_of_their_rows() -> None:
     laws = [op for op in OPS.values() if op.later]
     assert [op.name for op in laws] == ["stepFun", "linFun", "expFun", "sinFun", "dampedSinFun"]
@@ -116,11 +68,6 @@ def test_laws_that_go_on_as_themselves_do_so_by_the_rules_of_their_rows() -> Non
         np.testing.assert_allclose(on, law(times, *values.values()), rtol=1e-13, atol=1e-14)
 
 
-def test_a_parameter_list_that_cannot_be_read_is_named() -> None:
-    with pytest.raises(ValueError, match="2bad"):
-        parse_tables("OP\tf\tPEAK\tENERGY\tA, 2bad\ty, x\tA\t\t\t\t0\t4\tA")
-
-
 def test_a_row_is_consistent() -> None:
     for op in OPS.values():
         assert len(set(op.params)) == len(op.params)
@@ -132,18 +79,6 @@ def test_a_row_is_consistent() -> None:
         for guard in op.guards:
             assert 0 <= guard.param < len(op.params)
             assert not guard.relative or int(guard.other) != guard.param
-
-
-def test_a_row_has_a_reference_with_its_parameters() -> None:
-    for op in OPS.values():
-        parameters = list(inspect.signature(reference(op.name)).parameters.values())
-        names = [parameter.name for parameter in parameters]
-        assert tuple(names[1 : 1 + len(op.params)]) == op.params
-        optional = [p.name for p in parameters if p.default is not inspect.Parameter.empty]
-        # Other packages hand the spectrum to backgrounds that do not read it.
-        unread = ["spectrum"] if op.kind == "BACKGROUND" and "spectrum" in optional else []
-        assert names[1 + len(op.params) :] == (["spectrum"] if op.spectrum_fed else unread)
-        assert optional == [*op.params[op.n_required :], *unread]
 
 
 def test_a_struct_is_what_cffi_reads_in_the_header(ffi: Any) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import pickle
 import threading
 from collections.abc import Iterator
 
@@ -25,7 +22,6 @@ from pyspec.model.build.load import load_model
 from pyspec.passes import jump_parameters
 from pyspec.plan import (
     CompiledModel,
-    PackedPlan,
     compile_graph,
     compile_model,
 )
@@ -65,22 +61,6 @@ def numbers(model: Model) -> npt.NDArray[np.float64]:
     """The model at a theta that is not its start."""
     theta = 1.01 * model.theta() + 0.01
     return make_executor(model).run(theta)
-
-
-def packed(model: Model) -> PackedPlan:
-    """The plan in the form of C, which models of one structure share."""
-    return compile_model(model).packed
-
-
-@pytest.mark.parametrize("size", [22, 23, 40])
-def test_times_are_inputs_where_there_are_no_cycles(size: int) -> None:
-    model = energy_model(OFFSET, PEAK, moves={"GLP_01_A": DECAY})
-    first = packed(model)
-    model.set_axes(time=np.linspace(-3, 5, size))
-    found = numbers(model)
-    assert packed(model) is first
-    forget()
-    assert np.array_equal(found, numbers(model))
 
 
 def test_a_second_fit_builds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,19 +110,6 @@ def test_a_function_that_is_registered_again_is_another() -> None:
         forget_function("Bump")
 
 
-def _numbers_of_everything(_: int) -> bytes:
-    return numbers(everything()).tobytes()
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes that are forked")
-def test_a_forked_process_uses_what_was_compiled_before() -> None:
-    expected = _numbers_of_everything(0)
-    before = list(compiled._KEPT)
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        assert pool.map(_numbers_of_everything, range(4)) == [expected] * 4
-    assert list(compiled._KEPT) == before
-
-
 @pytest.mark.parametrize("name", ZOO)
 def test_a_graph_alone_makes_a_compiled_model(name: str) -> None:
     model = make_model(name)
@@ -178,14 +145,6 @@ def test_a_fit_of_a_compiled_model_is_that_of_its_model() -> None:
     assert made.model.values == model.values
     with pytest.raises(ModelError, match="a compiled graph has no model"):
         fit_model(graph_of(model), Measurement(data))
-
-
-def test_a_pickled_compiled_model_is_that_of_its_model() -> None:
-    model = everything()
-    for made in (compile_model(model), compile_model(model, "share"), graph_of(model)):
-        again = pickle.loads(pickle.dumps(made))
-        assert again.plan == made.plan
-        assert list(again.parameters) == list(made.parameters)
 
 
 def graph_of(model: Model) -> CompiledModel:

@@ -35,15 +35,6 @@ from pyspec.plan import (
     schedule_1d,
     schedule_2d,
 )
-from pyspec.plan.slots import assign_slots
-
-
-@pytest.mark.parametrize("name", ZOO)
-def test_a_list_of_components_needs_one_slot(name: str) -> None:
-    slots = assign_slots(build_graph(make_model(name)))
-    assert slots.n_slots == 1
-    assert all(op.node is not None for op in slots.ops)
-
 
 ENERGY, TIME = np.linspace(-3, 3, 21), np.linspace(-2, 5, 9)
 PEAK = np.exp(-(((ENERGY - 0.1) / 0.5) ** 2) / 2)
@@ -133,16 +124,6 @@ def test_library_names_node_and_field(field: str, value: int, message: str) -> N
         check(bad, "simple_energy")
 
 
-def test_library_names_the_field_of_a_header() -> None:
-    packed = pack(make_plan(make_model("simple_energy")))
-    bad = PackedPlan(packed.memory.copy(), packed.labels)
-    bad.header["n_slots"] = -7
-    with pytest.raises(
-        PlanError, match=r"mine: pyspec_plan, field n_slots = -7: a size or count is"
-    ):
-        check(bad, "mine")
-
-
 def test_lowering_says_why_not() -> None:
     graph = build_graph(make_model("biexponential"))
     assert can_lower_2d(graph)
@@ -161,45 +142,6 @@ def test_lowering_says_why_not() -> None:
     ]
     with pytest.raises(PlanError, match=r"mine: is free along time, .*; fit it to times and en"):
         schedule_2d(drawn)
-
-
-def test_lowering_names_functions_and_traces_that_cannot_be() -> None:
-    register_function("Mine", lambda x, A: A * x, "A")
-    model = load_model("m: {Mine: {A: [1, True]}}\n", "m")
-    model.set_axes(energy=np.arange(3.0))
-    graph = build_graph(model)
-    note = "Mine_01 runs in NumPy: Mine is a registered function"
-    assert str(can_lower_1d(graph)) == f"can be lowered; {note}"
-    forget_function("Mine")
-    unknown = "Mine_01: the function Mine is Python and not registered in this process; call"
-    assert unknown in str(can_lower_1d(graph))
-    peak = c.Gauss(c.moving(3, [c.gaussCONV(1), c.gaussD1Fun(1, 2, 0)]), 84, 1)
-    moved = Model("m", [peak])
-    moved.set_axes(np.arange(3.0), np.arange(4.0))
-    text = print_graph(build_graph(moved))
-    instrument = text.replace('"gaussCONV", "package"', '"gaussIRF", "package"')
-    assert "there is no exact response of Gauss_01_A_gaussD1Fun_01; use gaussCONV" in str(
-        can_lower_2d(parse_graph(instrument))
-    )
-    (edge,) = [line for line in text.splitlines() if "TRACE_INPUT" in line and "%9" in line]
-    twice = parse_graph(text.replace(edge, f"{edge}\n{edge.replace('[0]', '[1]')}"))
-    answer = str(can_lower_2d(twice))
-    assert "Gauss_01_A_gaussCONV: is not the first of a sum; sum its trace first" in answer
-    assert "Gauss_01_A_gaussCONV: feeds two sums; give each sum its own convolution" in answer
-
-
-def test_one_formula_and_one_function_of_python_are_one_each() -> None:
-    register_function("Mine", lambda x, A: A * x, "A")
-    try:
-        text = "functions: {F: {formula: A * x}}\nm:\n"
-        lines = [f"  {name}: {{A: [{k}, True]}}\n" for k, name in enumerate(["F", "Mine"] * 2)]
-        model = load_model(text + "".join(lines), "m")
-        model.set_axes(energy=np.arange(3.0))
-        plan = make_plan(model)
-    finally:
-        forget_function("Mine")
-    assert plan.formulas == ("energy F(A): A * x",)
-    assert plan.external_names == ("Mine",)
 
 
 @pytest.mark.parametrize("own", [True, False])
@@ -246,3 +188,28 @@ alone:
     data = Measurement(np.ones((7, 21)))
     sums = [make_executor(one, data).normal(None, in_strips=True) for one in (model, still)]
     np.testing.assert_allclose(sums[0], sums[1], rtol=1e-12, atol=1e-12 * np.abs(sums[1]).max())
+
+
+def test_lowering_names_functions_and_traces_that_cannot_be() -> None:
+    register_function("Mine", lambda x, A: A * x, "A")
+    model = load_model("m: {Mine: {A: [1, True]}}\n", "m")
+    model.set_axes(energy=np.arange(3.0))
+    graph = build_graph(model)
+    note = "Mine_01 runs in NumPy: Mine is a registered function"
+    assert str(can_lower_1d(graph)) == f"can be lowered; {note}"
+    forget_function("Mine")
+    unknown = "Mine_01: the function Mine is Python and not registered in this process; call"
+    assert unknown in str(can_lower_1d(graph))
+    peak = c.Gauss(c.moving(3, [c.gaussCONV(1), c.gaussD1Fun(1, 2, 0)]), 84, 1)
+    moved = Model("m", [peak])
+    moved.set_axes(np.arange(3.0), np.arange(4.0))
+    text = print_graph(build_graph(moved))
+    instrument = text.replace('"gaussCONV", "package"', '"gaussIRF", "package"')
+    assert "there is no exact response of Gauss_01_A_gaussD1Fun_01; use gaussCONV" in str(
+        can_lower_2d(parse_graph(instrument))
+    )
+    (edge,) = [line for line in text.splitlines() if "TRACE_INPUT" in line and "%9" in line]
+    twice = parse_graph(text.replace(edge, f"{edge}\n{edge.replace('[0]', '[1]')}"))
+    answer = str(can_lower_2d(twice))
+    assert "Gauss_01_A_gaussCONV: is not the first of a sum; sum its trace first" in answer
+    assert "Gauss_01_A_gaussCONV: feeds two sums; give each sum its own convolution" in answer
