@@ -2,7 +2,7 @@
 
 Differences are of the model in double precision, extrapolated, with an error of their own; the
 residual of them is a formula that is differentiated on paper. A column counts where its difference
-is known to 4e-10 of the column. Left out by rule: box widths, which have no derivative; parameters
+is known to 4e-10 of the column. Left out by rule: parameters
 that change less than 1e-9 of the model, whose column must be as small; registered functions, which
 the generator does not draw. An onset that jumps is not left out: no jump lies on a sample.
 
@@ -190,22 +190,6 @@ def is_so_nearby(
     return False
 
 
-def box_widths(executor: CompiledExecutor, theta: Array) -> set[int]:
-    """Parameters that move the width of a box: it grows sample by sample."""
-    rows = [
-        k
-        for k, name in enumerate(executor.plan.row_names)
-        if "boxCONV" in name and name.split("[")[0].endswith("_width")
-    ]
-    found = set()
-    for index in range(theta.size if rows else 0):
-        moved = theta.copy()
-        moved[index] += 1e-3 * (abs(theta[index]) or 1.0)
-        if not np.array_equal(executor.traces(theta)[rows], executor.traces(moved)[rows]):
-            found.add(index)
-    return found
-
-
 def examine_slopes(seeds: tuple[int, int]) -> Slopes:
     """The models of the seeds begin ... end - 1."""
     total = Slopes()
@@ -233,11 +217,8 @@ def _columns(total: Slopes, case: Case, executor: CompiledExecutor) -> None:
     official, known = executor.residual(theta), np.isfinite(value)
     if not np.allclose(value[known], official[known], rtol=1e-9, atol=1e-9 * _size(official)):
         total.failures.append(f"seed {case.seed}: the residual is another one")
-    columns, boxes = executor.jacobian(theta), box_widths(executor, theta)
+    columns = executor.jacobian(theta)
     for index, name in enumerate(executor.plan.opt_param_names):
-        if index in boxes:
-            total.excluded["box width"] += 1
-            continue
         total.columns += 1
         step = _step(case, name, float(theta[index]))
         found = columns[index]

@@ -5,9 +5,6 @@ so that one share of 15,000 is by chance."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +12,7 @@ import numpy.typing as npt
 import pytest
 from scipy.stats import chi2, f, kstest
 
-from pyspec import Measurement, Model, bootstrap, fit_map, fit_model, load_model
+from pyspec import Measurement, Model, bootstrap, fit_model, load_model
 
 pytestmark = pytest.mark.slow
 Array = npt.NDArray[np.float64]
@@ -31,7 +28,6 @@ m:
 """
 SLOPE = "  LinBack: {m: [0, true], b: [0, false], xStart: [80, false], xStop: [90, false]}\n"
 HELD = "  Gauss: {A: [0.1, true, 0, 100], x0: [88, false], SD: [0.5, false]}\n"
-FREE = "  Gauss: {A: [0.1, true, 0, 100], x0: [88, true, 86, 90], SD: [0.5, true, 0.1, 5]}\n"
 SECOND = '  Gauss: {A: [8, true, 0, 1000], x0: [86.6, true, 80, 90], SD: ["Gauss_01_SD"]}\n'
 KINDS = ("declared", "unknown", "counts")
 
@@ -101,12 +97,6 @@ def test_a_height_on_its_bound_halves_the_probability() -> None:
     assert_share(chi2.sf(found, 1) / 2 < 0.05, 0.05)
 
 
-def test_a_place_that_is_searched_gains_more_often() -> None:
-    found, one, two = gains("declared", FREE, 300, n_starts=20)
-    share = np.mean(chi2.sf(found, two.n_free - one.n_free) < 0.05)
-    assert 0.08 < share < 0.2  # in place of 0.05
-
-
 # intervals
 
 
@@ -148,24 +138,6 @@ def test_bootstrap(kind: str, by: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_samples(kind: str) -> None:
-    pytest.importorskip("emcee")
-    model, clean = model_of(), line()
-    truth = dict(model.values)
-    held = []
-    for seed in range(60):
-        one = fitted(model, drawn(kind, seed, clean))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of so short a chain
-            samples = one.sample(steps=500, burn=100, seed=seed)
-        held.append(
-            [abs(np.mean(samples.of(name) < v) - 0.5) < 0.34135 for name, v in truth.items()]
-        )
-    for column in np.array(held).T:
-        assert_share(column, 0.6827)
-
-
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("names", [("Gauss_01_x0", "Gauss_02_x0"), ("Gauss_01_A", "Gauss_01_SD")])
 def test_two_parameters_together(kind: str, names: tuple[str, str]) -> None:
     """The table of docs/howto/uncertainties.md, of two lines that overlap."""
@@ -198,40 +170,3 @@ def test_bands(kind: str) -> None:
     assert_share(held, 0.6827)
     for column in np.array(held).T:
         assert_share(column, 0.6827)
-
-
-MAPS: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "unknown": lambda sigma: {},
-    "declared": lambda sigma: {"sigma": sigma},
-    "scaled": lambda sigma: {"sigma": sigma, "scale_covar": True},
-    "counts": lambda sigma: {"counts": True},
-}
-
-
-@pytest.mark.parametrize("kind", MAPS)
-def test_pulls_of_a_map(kind: str, tmp_path: Path) -> None:
-    """Of parameters, an area and a ratio, in 1,000 pixels, each point with a sigma of its own."""
-    xarray, zarr = pytest.importorskip("xarray"), pytest.importorskip("zarr")
-    assert zarr
-    text = LINE.replace("m:\n", '  ratio: ["Gauss_02_A / Gauss_01_A"]\nm:\n', 1)
-    model = model_of(text + SECOND.replace("86.6", "88"))
-    if kind == "counts":  # enough for chi² to be a parabola
-        model.set_values({"Offset_y0": 50, "Gauss_01_A": 60, "Gauss_02_A": 40})
-    clean = np.asarray(model.evaluate(), np.float64)
-    generator = np.random.default_rng(31)
-    spread = np.exp(generator.uniform(-1, 1, (20, 50, 61)))
-    if kind == "unknown":
-        spread[...] = 1.0
-    data = clean + spread * generator.normal(size=spread.shape)
-    if kind == "counts":
-        data = generator.poisson(np.broadcast_to(clean, spread.shape)).astype(np.float64)
-    axes = {"y": np.arange(20.0), "x": np.arange(50.0), "energy": ENERGY}
-    scan, sigma = (xarray.DataArray(one, axes, ("y", "x", "energy")) for one in (data, spread))
-    found = fit_map(model, scan, tmp_path / "map.zarr", **MAPS[kind](sigma)).load()
-    assert (found.status == "converged").mean() > 0.995
-    for name in (*model.opt_param_names, "area", "ratio"):
-        pulls = ((found[name] - model.values[name]) / found[f"{name}_stderr"]).values.ravel()
-        assert np.isfinite(pulls).mean() > 0.99, name
-        pulls = pulls[np.isfinite(pulls)]
-        assert pulls.mean() == pytest.approx(0, abs=0.13), name
-        assert pulls.std() == pytest.approx(1, abs=0.09), name

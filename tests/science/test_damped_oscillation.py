@@ -14,7 +14,6 @@ from pyspec import (
     fit_model,
     load_dynamics,
     load_model,
-    load_time_model,
 )
 
 TEXT = """
@@ -50,17 +49,6 @@ def blurred(time: Array, phi: float, sd: float) -> Array:
             for x, (low, high) in zip(time, ends, strict=True)
         ]
     )
-
-
-@pytest.mark.parametrize("sd", [0.02, 0.08, 0.6])
-@pytest.mark.parametrize("phi", [0.0, np.pi / 2, 0.7])
-def test_under_an_instrument_it_is_the_integral(phi: float, sd: float) -> None:
-    model = load_time_model(TEXT, "seen")
-    model.set_axes(time=TIME)
-    values = {**TRUTH, "A": 1.0, "phi": phi}
-    model.set_values({f"{LAW}_{name}": value for name, value in values.items()})
-    model.set("gaussIRF_SD", sd)
-    np.testing.assert_allclose(model.evaluate(), blurred(TIME, phi, sd), rtol=0, atol=1e-12)
 
 
 def line(name: str) -> Model:

@@ -11,7 +11,6 @@ from bench.nist import (
     Outcome,
     data_folder,
     run_all,
-    run_one,
     summary,
 )
 from bench.problems.nist_problems import PROBLEMS, StrdFile, read_strd
@@ -47,14 +46,6 @@ def no_registered_functions() -> Iterator[None]:
 @pytest.fixture(scope="session", params=METHODS)
 def outcomes(request: pytest.FixtureRequest, folder: Path) -> list[Outcome]:
     return run_all(folder, request.param)
-
-
-def test_there_are_27(files: dict[str, StrdFile]) -> None:
-    assert len(files) == 27
-    for strd in files.values():
-        assert strd.starts.shape == (2, strd.certified.size)
-        assert len(strd.y) == len(strd.predictors)
-        assert (strd.errors > 0).all()
 
 
 @pytest.mark.parametrize("name", sorted(PROBLEMS))
@@ -103,23 +94,3 @@ def test_no_success_without_the_values(outcomes: list[Outcome]) -> None:
 def test_what_is_solved_is_reported_as_success(outcomes: list[Outcome]) -> None:
     shy = [o.message for o in outcomes if o.solved and not o.success]
     assert len(shy) <= 2, shy
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", ["Misra1a", "Gauss2", "ENSO", "Eckerle4", "MGH17"])
-def test_library_functions_and_expressions_agree(
-    files: dict[str, StrdFile], name: str, method: str
-) -> None:
-    for route in ("library", "expression"):
-        assert run_one(PROBLEMS[name], files[name], 2, method, route).solved, route
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", ["DanWood", "Rat42", "Roszman1", "Nelson"])
-def test_a_registered_function_costs_digits_of_the_errors_at_most(
-    files: dict[str, StrdFile], name: str, method: str
-) -> None:
-    outcome = run_one(PROBLEMS[name], files[name], 2, method, "external")
-    assert outcome.success
-    assert outcome.digits >= 6
-    assert outcome.error_digits >= 4

@@ -1,10 +1,7 @@
 """Two species, three simulated files (time x wavelength): rates and their errors.
 
-Each file is fitted in two ways:
-
-- **free spectra**: every wavelength is a model over time (two exponentials, one amplitude
-  each), and all of them share rates and instrument: 41 or 24 files of one joint residual;
-- **parametric bands**: two skewed Gaussians on wavenumbers, whose heights move.
+Each file is fitted with two skewed Gaussians on wavenumbers, whose heights move. The published
+rates are those of free spectra: every wavelength has two amplitudes of its own.
 
 The reference leaves both bands both exponentials. That gives a band any share of either
 species, as a scheme of reactions would, and is what decouples the rates from the bands: their
@@ -21,11 +18,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.joint_fit import fit_joint
 
 from pyspec.fit import FitResult, fit_model
 from pyspec.io import Dataset, read
-from pyspec.model import Measurement, Model, load_dynamics, load_model, load_time_model
+from pyspec.model import Measurement, Model, load_dynamics, load_model
 
 #: Value, standard error.
 Number = tuple[float, float]
@@ -116,28 +112,6 @@ def assert_number(value: float, error: float, expected: Number, what: str) -> No
     """Both within 5 % of a standard error, or to the last digit that is printed."""
     assert abs(value - expected[0]) <= 0.05 * expected[1], what
     assert abs(error - expected[1]) <= 0.05 * expected[1], what
-
-
-@pytest.mark.parametrize("number", [1, *(pytest.param(k, marks=pytest.mark.slow) for k in (2, 3))])
-def test_free_spectra(shared: Path, number: int) -> None:
-    found = dataset(shared, number)
-    assert found.time is not None
-    parts = []
-    for trace in np.asarray(found.data).T:
-        model = load_time_model(quantities(number) + decays(number, 1.0, 1.0), "decays")
-        for name in ("k1", "k2", "onset", "width"):
-            if name in model.parameters:
-                model.parameters[name].scope = "project"
-        model.set_axes(time=found.time)
-        parts.append((model, Measurement(data=np.ascontiguousarray(trace))))
-    fit = fit_joint(parts)
-    assert fit.n_free == 2 * len(parts) + (4 if number == 2 else 2)
-    for name, expected in FREE[number].items():
-        assert_number(fit.values[name], fit.errors[name], expected, name)
-    if number == 2:
-        assert fit.values["onset"] == pytest.approx(2.0, abs=5e-4)
-        assert fit.values["width"] == pytest.approx(1.0, abs=5e-4)
-        assert np.sqrt(fit.redchi) == pytest.approx(9.98e-4, abs=5e-7)
 
 
 #: Start values of the bands (x0, w, b), and the share of either decay in each height.

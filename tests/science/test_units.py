@@ -11,7 +11,6 @@ import copy
 import pickle
 from dataclasses import dataclass
 
-import lmfit
 import numpy as np
 import pytest
 
@@ -152,20 +151,6 @@ def test_errors_beside_a_bound(name: str) -> None:
             assert abs(found.values[par] / factor - expected.values[par]) <= 1e-4 * error, par
 
 
-@pytest.mark.parametrize("name", ["seconds", "joules"])
-def test_counting_statistics(name: str) -> None:
-    units = UNITS[name]
-    truth = {**TRUTH, "y0": 40.0, "A": 240.0}
-    clean = make(NO_UNITS, truth, "gaussIRF", False).evaluate("tree")
-    counts = np.random.default_rng(1).poisson(clean)
-    measurement = Measurement(data=counts, loss="poisson")
-    start = {**START, "y0": 44.0, "A": 220.0}
-    found, expected = (
-        fit_model(make(u, start, "gaussIRF", False), measurement) for u in (units, NO_UNITS)
-    )
-    assert_same(found, expected, units)
-
-
 @pytest.mark.parametrize(
     ("value", "low", "high"),
     [
@@ -188,17 +173,6 @@ def test_a_parameter_with_a_unit(value: float, low: float, high: float) -> None:
         rise = one.from_internal(variable + step) - one.from_internal(variable - step)
         assert rise / (2 * step) == pytest.approx(one.scale_gradient(variable), rel=1e-8, abs=0)
         assert one.unit == unit
-
-
-def test_a_result_serves_lmfit_in_any_units() -> None:
-    units, data = UNITS["seconds"], noisy("gaussIRF")
-    result = fit_model(make(units, START, "gaussIRF", True), Measurement(data=data))
-    tau = "GLP_01_x0_expFun_01_tau"
-    result = pickle.loads(pickle.dumps(result))
-    interval = lmfit.conf_interval(result.minimizer, result.lmfit, p_names=[tau], sigmas=[1])
-    low, best, high = (limit for _, limit in interval[tau])
-    assert best == result.values[tau]
-    assert (high - low) / 2 == pytest.approx(result.stderr[tau], rel=0.05, abs=0)
 
 
 def test_sizes_of_what_starts_at_zero() -> None:
