@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from support.edged_kernels import EDGED
 
-from pyspec._library import OPS
 from pyspec.errors import DataError, LibraryError
 from pyspec.functions.quadrature import convolve, mass_left, mass_right
 
-KERNELS = [name for name, op in OPS.items() if op.kind == "KERNEL"]
 T = np.concatenate([np.linspace(-3.0, 3.0, 40), np.geomspace(3.2, 40.0, 25)])
 
 
@@ -37,21 +35,6 @@ def test_a_mass_of_what_is_no_kernel() -> None:
         mass_left("gaussCON", T, 1.0)
     with pytest.raises(LibraryError, match="Gauss is no convolution kernel"):
         mass_left("Gauss", T, 1.0)
-
-
-@pytest.mark.parametrize("par", [1e-6, 0.3, 5.0, 1e3])
-@pytest.mark.parametrize("name", KERNELS)
-def test_a_constant_stays(name: str, par: float) -> None:
-    np.testing.assert_allclose(convolve(name, T, np.full(T.size, 3.7), par), 3.7, rtol=1e-14)
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_a_kernel_below_the_steps_changes_nothing(name: str) -> None:
-    """But for the part of a step that a kernel with an edge covers."""
-    y = np.sin(T)
-    found = convolve(name, T, y, 1e-7)
-    atol = 1e-6 if name in EDGED else 0.0
-    np.testing.assert_allclose(found[1:-1], y[1:-1], rtol=1e-13, atol=atol)
 
 
 def test_axes_that_cannot_be_used() -> None:

@@ -11,7 +11,6 @@ import pytest
 from support.edged_kernels import EDGED, as_floats, convolved
 
 from pyspec.executor import make_executor
-from pyspec.fit import fit_model
 from pyspec.functions.quadrature import convolution_matrix, convolve
 from pyspec.model import Measurement, load_time_model
 
@@ -83,27 +82,3 @@ def test_slopes_by_the_width_are_exact(kernel: str) -> None:
             for backend in ("tree", "interpreted"):
                 other = make_executor(model, None, backend).run(theta)
                 np.testing.assert_allclose(executor.run(theta), other, rtol=0, atol=1e-13)
-
-
-@pytest.mark.parametrize("samples", [3.0, 5.0, 20.0])
-@pytest.mark.parametrize("kernel", EDGED)
-def test_a_width_comes_out_as_it_went_in(kernel: str, samples: float) -> None:
-    """The signal, a rise and fall without a jump, is known in 20 times as many samples."""
-    par = "width" if kernel == "boxCONV" else "tau"
-    text = (
-        "m:\n  {k}: {{{p}: [{w}, true, 0.05, 200]}}\n"
-        "  gaussFun: {{A: [1, true], SD: [8, false], t0: [0, false]}}\n"
-    )
-    fine = np.arange(-80.0, 140.0, 0.05)
-    model = load_time_model(text.format(k=kernel, p=par, w=samples), "m")
-    model.set_axes(time=fine)
-    clean = make_executor(model).run(model.theta())[::20]
-    model = load_time_model(text.format(k=kernel, p=par, w=1.3 * samples + 0.5), "m")
-    model.set_axes(time=fine[::20])
-    result = fit_model(model, Measurement(clean, weight=np.full(clean.size, 1e4)))
-    name = next(n for n in model.opt_param_names if n.endswith(par))
-    assert result.success, result.message
-    # Straight lines are wider than the signal by a variance of a sixth of a step squared.
-    expected = np.sqrt(samples**2 - 2.0) if kernel == "boxCONV" else samples
-    assert result.values[name] == pytest.approx(expected, rel=0.01)
-    assert result.stderr[name] is not None

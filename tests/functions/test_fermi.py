@@ -9,7 +9,6 @@ from support.exact import builds, exact_slopes
 from support.exact_lines import fermi_edge
 
 from pyspec._library import OPS
-from pyspec.functions import reference
 from pyspec.functions.fermi import BOLTZMANN
 
 #: SD / kT: each way of computing, where one ends and the next begins, and the limits.
@@ -52,12 +51,3 @@ def test_value_and_derivatives(ratio: float, every: int) -> None:
                     continue
                 worst = np.abs(partials[k] - slopes[k]).max()
                 assert worst <= 1e-9 * scale, f"{name}, {how}: {worst / scale:.2g}"
-
-
-def test_the_other_direction_is_the_same_curve() -> None:
-    """Binding energies: minus the height, an offset, and the slopes exchanged."""
-    x = np.linspace(-0.5, 0.5, 41)
-    run = reference("FermiEdge")
-    forward = run(x, 2.0, 0.1, 90.0, 0.03, -0.3, 0.7)
-    backward = 2.0 + run(-x, -2.0, -0.1, 90.0, 0.03, -0.7, 0.3)
-    np.testing.assert_allclose(backward, forward, rtol=1e-13, atol=1e-13)

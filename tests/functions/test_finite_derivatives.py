@@ -5,22 +5,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import mpmath as mp
 import numpy as np
 import pytest
-from support.edged_kernels import EDGED
-from support.exact import LIFT, exact_functions
 from support.guarded import inside
 
 from pyspec._library import OPS, OpDef, call_function, supported_isas
-from pyspec.executor import make_executor
 from pyspec.functions import outside
-from pyspec.functions.masses import MASSES
-from pyspec.model import Measurement, Model, load_time_model
 
 pytestmark = pytest.mark.sweep(4)
 
-BOUND = 1e-9
 #: Numbers that a formula may single out, and the ends of the range.
 SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0)
 ENDS = (1e-300, 1e300, 1e-160, 1e160, 1e-154, 1e154)
@@ -130,70 +123,3 @@ def test_where_a_power_law_is_0_it_has_no_derivative(isa: str) -> None:
     assert partials is not None
     np.testing.assert_array_equal(value[0], [0.0, 0.0, np.nan])
     assert not partials[:, 0, :2].any()
-
-
-TIME = np.array([-4.0, -2.5, -1.9, -0.3, 0.2, 0.5, 1.7, 2.2, 3.9, 4.0, 6.5, 11.0])
-
-
-def on_times(text: str, time: np.ndarray = TIME) -> tuple[Model, np.ndarray]:
-    """A model over time and the derivatives of its values, (n_free, n_time)."""
-    model = load_time_model(f"m:\n{text}", "m")
-    model.set_axes(time=time)
-    executor: Any = make_executor(model, Measurement(data=np.zeros(time.size)))
-    return model, -executor.jacobian(model.theta())
-
-
-def convolved(name: str, reference_of: Any, y: list[Any], width: Any) -> list[Any]:
-    """The operator as written in pyspec.functions.quadrature.convolve, in exact arithmetic."""
-    t = LIFT(TIME)
-    weight = np.array([(t[min(j + 1, t.size - 1)] - t[max(j - 1, 0)]) / 2 for j in range(t.size)])
-    left, right = (
-        LIFT(mass(away, width))
-        for mass, away in zip(MASSES[name], (t - t[0], t[-1] - t), strict=True)
-    )
-    out = []
-    for i, at in enumerate(t):
-        row = reference_of(OPS[name], at - t, [width]) * weight
-        row[0] += left[i]
-        row[-1] += right[i]
-        out.append(mp.fdot(row, y) / mp.fsum(row))
-    return out
-
-
-@pytest.mark.parametrize("width", [1e-3, 0.05, 0.4, 1.7, 30.0, 1e4, 1e130])
-@pytest.mark.parametrize(
-    "name", [op.name for op in OPS.values() if op.kind == "KERNEL" and op.name not in EDGED]
-)
-def test_kernels_by_their_width_and_what_they_act_on(name: str, width: float) -> None:
-    op = OPS[name]
-    text = f"  {name}: {{{op.params[0]}: [{width!r}, true]}}\n"
-    text += "  expFun: {A: [1.4, true], tau: [3.0, true], t0: [0.3, false]}\n"
-    text += "  erfFun: {A: [-0.6, true], SD: [1.1, true], t0: [0.9, true]}\n"
-    model, found = on_times(text)
-    assert model.opt_param_names[0].endswith(op.params[0])
-    assert not op.jumps
-    with exact_functions(60) as reference_of:
-        theta = [mp.mpf(float(v)) for v in model.theta()]
-
-        def signal(values: list[Any]) -> list[Any]:
-            A, tau, B, SD, t0 = values[1:]
-            y = []
-            for at in TIME:
-                t = mp.mpf(float(at))
-                law = A * mp.exp(-(t - mp.mpf(0.3)) / tau) if t >= mp.mpf(0.3) else mp.mpf(0)
-                y.append(law + B * mp.erfc((t0 - t) / (SD * mp.sqrt(2))) / 2)
-            return y
-
-        def run(values: list[Any]) -> list[Any]:
-            return convolved(name, reference_of, signal(values), values[0])
-
-        def change(of: Any, k: int) -> np.ndarray:
-            step = theta[k] * mp.mpf(10) ** -25
-            ends = [of([*theta[:k], theta[k] + s * step, *theta[k + 1 :]]) for s in (-1, 1)]
-            return np.array([float((b - a) / (2 * step)) for a, b in zip(*ends, strict=True)])
-
-        for k, column in enumerate(found):
-            exact = change(run, k)
-            allowed = max(BOUND * np.abs(exact).max(), 1e-25)
-            worst = np.abs(column - exact).max()
-            assert worst <= allowed, f"{model.opt_param_names[k]}: {worst:.3g}"

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from pyspec._library import call_function, supported_isas
-from pyspec.errors import DataError
 from pyspec.executor import make_executor
 from pyspec.fit import fit_slices
 from pyspec.functions import reference
@@ -39,22 +38,6 @@ def test_what_is_measured_obeys_the_equation(name: str, params: tuple[float, ...
     np.testing.assert_allclose(
         reference(name)(BINDING, *params, LINES), measured - LINES, rtol=1e-12, atol=1e-15
     )
-
-
-def test_the_offset_above_it_in_the_file_is_no_source() -> None:
-    x = np.linspace(700.0, 790.0, 181)
-    line = "  Gauss: {A: [9, true], x0: [780, true], SD: [1, true]}\n"
-    loss = "  Tougaard: {B: [2866, true], C: [1643, true]}\n"
-    offset = "  Offset: {y0: [3, true]}\n"
-    values = {}
-    for name, text in (("apart", offset + loss + line), ("read", loss + offset + line)):
-        model = load_model("m:\n" + text, "m")
-        model.set_axes(energy=x)
-        values[name] = make_executor(model).run(model.theta()).ravel()
-    alone = call_function("Gauss", x, np.array([[9.0], [780.0], [1.0]]))[0]
-    for name, source in (("apart", alone), ("read", alone + 3.0)):
-        expected = alone + 3.0 + reference("Tougaard")(x, 2866.0, 1643.0, source)
-        np.testing.assert_allclose(values[name], expected[0], rtol=1e-12)
 
 
 def test_a_static_shirley_meets_both_ends() -> None:
@@ -92,16 +75,6 @@ def test_the_ends_of_a_static_shirley_are_means_of_the_data() -> None:
         assert fit.result is not None
         found = [fit.result.values[name] for name in ("Gauss_01_A", "Gauss_01_x0", "Gauss_01_SD")]
         np.testing.assert_allclose(found, row[2:], rtol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("n", "message"), [(0, "n is 0"), (91, "a row has 181 points that count; give n up to 90")]
-)
-def test_ends_that_cannot_be_had(n: int, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        Measurement(data=np.ones((2, 181))).end_means(n)
-    with pytest.raises(DataError, match="has no ends"):
-        Measurement().end_means()
 
 
 @pytest.mark.parametrize("name", ["Tougaard", "Tougaard3"])

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import mpmath as mp
 import numpy as np
 import pytest
 from support.exact import builds, exact_slopes
 from support.exact_lines import mahan
 
-from pyspec._library import OPS, call_function
-from pyspec.functions import reference
+from pyspec._library import OPS
 
 SD, X0 = 0.3, 0.2
 #: Before the edge, around it, and far into the tail.
 AWAY = SD * np.array([-12.0, -5.0, -1.0, 0.3, 2.0, 7.0, 14.4, 90.0, 1e6])
-
-
-def call(x: Any, *params: float) -> tuple[np.ndarray, np.ndarray]:
-    value, slopes = call_function("Mahan", x, np.array(params)[:, np.newaxis], partials=True)
-    assert slopes is not None
-    return value[0], slopes[:, 0]
 
 
 ALL = [
@@ -50,12 +41,3 @@ def test_value_and_slopes_against_mpmath(ratio: float, alpha: float) -> None:
         assert np.all(np.abs(value - expected) / 2.0**-52 <= allowed), how
         worst = np.abs(found - slopes).max(axis=1)
         assert np.all(worst <= 1e-11 * np.abs(slopes).max(axis=1) + 1e-30), how
-
-
-@pytest.mark.parametrize("alpha", [-0.6, 4.1, np.nan, np.inf, -1e300])
-def test_beyond_its_indices_it_has_no_value(alpha: float) -> None:
-    value, slopes = call(AWAY, 1.0, X0, SD, alpha, 2.0)
-    assert np.isnan(value).all()
-    assert np.isnan(slopes).all()
-    with np.errstate(invalid="ignore"):
-        assert np.isnan(reference("Mahan")(AWAY, 1.0, X0, SD, alpha, 2.0)).all()

@@ -127,30 +127,6 @@ def test_values_are_the_integral(law: str, params: tuple[float, ...], name: str)
     np.testing.assert_allclose(op.own(TIME, *params, Y0), exact, rtol=0, atol=1e-12 * size)
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_the_closed_form_of_this_test_is_the_definition(law: str) -> None:
-    """What the other tests trust, against Gauss-Legendre on integral r(s) f(t - t0 - s) ds."""
-    params = PARAMS[law][{"sinFun": 1, "dampedSinFun": 5}.get(law, 0)]
-    time, given = (list(map(mpmath.mpf, row)) for row in RESPONSES["uneven"])
-    pieces = list(zip(time, time[1:], given, given[1:], strict=False))
-    area = sum((b - a) * (p + q) / 2 for a, b, p, q in pieces)
-    times = np.array([-0.1, 0.2, 0.5, 1.7])
-    plain = reference(law)
-    with mpmath.workdps(30):
-        found = _values(law, params, "uneven", times)
-    for t, want in zip(times, found, strict=True):
-        u, total = t - params[-1], 0.0
-        for a, b, p, q in pieces:
-            if u <= a:
-                continue
-            point, weight = np.polynomial.legendre.leggauss(60)
-            half = float(min(u, b) - a) / 2
-            s = float(a) + half * (1 + point)
-            line = float(p) + float(q - p) * (s - float(a)) / float(b - a)
-            total += half * np.sum(weight * line * plain(t - s, *params, Y0))
-        assert total / float(area) == pytest.approx(float(want), abs=1e-13)
-
-
 @pytest.mark.parametrize("name", RESPONSES)
 @pytest.mark.parametrize(("law", "params"), CASES, ids=IDS)
 def test_slopes_are_those_of_the_integral(law: str, params: tuple[float, ...], name: str) -> None:
@@ -223,3 +199,9 @@ def test_nan_spoils_what_it_enters() -> None:
         np.testing.assert_array_equal(np.isnan(value[0]), np.isnan(op.own(TIME, *params)))
         assert np.all(np.isnan(value[0, TIME > 0]))
         assert not np.any(np.isnan(value[0, TIME < -0.3]))
+
+
+def test_an_instrument_is_straight_lines_between_its_samples_of_area_1() -> None:
+    own = op_of(instrument_text([-1.0, 0.0, 2.0], [0.0, 3.0, 0.0], "test")).own
+    found = own(np.array([-2.0, -1.0, -0.5, 0.0, 1.0, 2.0, 3.0]))
+    np.testing.assert_allclose(found, np.array([0, 0, 1, 2, 1, 0, 0]) / 3, rtol=1e-15)

@@ -209,12 +209,3 @@ def test_times_in_any_order_and_without_sense(n_rows: int) -> None:
     assert np.isnan(found[:, 2]).all()
     assert np.isnan(slopes[..., 2]).all()
     assert np.isfinite(np.delete(found, 2, axis=1)).all()
-
-
-def test_the_text_of_a_state_says_everything() -> None:
-    law, row = _op("back", "B", "uneven")
-    again = op_of(row.own.text)
-    assert again == row
-    np.testing.assert_array_equal(again.own.words, row.own.words)
-    assert row.params == law.params
-    assert row.jumps == ()

@@ -34,15 +34,6 @@ def test_two_of_a_kind_that_leave_one() -> None:
     np.testing.assert_allclose(slope["t0"], A * A * K * part**2, rtol=0, atol=1e-10)
 
 
-def test_two_kinds_with_unequal_starts() -> None:
-    value, slope = _found("kinetics s(C): X + Y -> C = k; start X = a; start Y = b")
-    gone = np.exp(-(A - B) * K * TIMES)
-    exact = A * B * (1 - gone) / (A - B * gone)
-    np.testing.assert_allclose(value, exact, rtol=0, atol=1e-14 * A)
-    change = (A - B) * TIMES * gone * A * B * (A - B) / (A - B * gone) ** 2
-    np.testing.assert_allclose(slope["k"], change, rtol=0, atol=1e-12)
-
-
 def test_fission_and_fusion_in_exact_arithmetic() -> None:
     def change(_, c):
         born, fused = 2 * c[0], mpmath.mpf("0.7") * c[1] ** 2
@@ -120,11 +111,3 @@ def test_extreme_rates_are_finite(scale: float, under: bool) -> None:
         assert np.all(np.isfinite(value))
         assert np.all((value >= -1e-12) & (value <= 1.6))
         assert np.all(np.isfinite(list(slopes.values())))
-
-
-def test_a_step_of_two_needs_its_partner_and_goes_as_fast_as_it_is_there() -> None:
-    """With a partner that stays, X + Q -> Q is a decay at the rate k b."""
-    value, _ = _found("kinetics s(X): X + Q -> Q = k; start X = a; start Q = b")
-    np.testing.assert_allclose(value, A * np.exp(-K * B * TIMES), rtol=0, atol=1e-14 * A)
-    value, _ = _found("kinetics s(X): X + Q -> Q = k; start X = a; start Q = 0")
-    np.testing.assert_allclose(value, A, rtol=0, atol=1e-14 * A)

@@ -163,16 +163,6 @@ def test_value_is_the_convolution(name: str, sets: slice) -> None:
             assert excess.max() <= max(2 * op.tolerance, 4), (name, how, params, excess)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_narrow_resolution_leaves_the_function(name: str) -> None:
-    params = SETS[name][0][:-1]
-    x = np.linspace(-3.0, 3.0, 61) + 0.013
-    given = np.array([*params, 1e-9])[:, np.newaxis]
-    value, _ = call_function(f"{name}_resolution", x, given)
-    bare, _ = call_function(name, x, given[:-1])
-    np.testing.assert_allclose(value, bare, rtol=1e-7, atol=1e-9 * np.abs(bare).max())
-
-
 def test_a_resolution_twice_is_one_of_both_widths() -> None:
     """FermiEdge has a resolution of its own, the others have a width: they add in square."""
     for name in ("FermiEdge", "ErfStep", "Gauss", "Mahan"):

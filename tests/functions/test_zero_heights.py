@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyspec._library import OPS, call_function, supported_isas
+from pyspec._library import call_function, supported_isas
 from pyspec.functions import reference
 
 #: Parameters behind the height A, and places where the shape is infinite.
@@ -37,17 +37,3 @@ def test_a_height_of_zero(name: str, isa: str, n_rows: int, height: float) -> No
     with np.errstate(over="ignore"):
         assert not reference(name)(np.array(x), height, *others).any()
         assert np.isposinf(reference(name)(np.array(x), 1.0, *others)).all()
-
-
-@pytest.mark.parametrize("isa", supported_isas())
-@pytest.mark.parametrize("name", ENDLESS)
-def test_what_has_no_value_stays_nan(name: str, isa: str) -> None:
-    others, x = ENDLESS[name]
-    for k in range(len(others) + 1):
-        params = np.array([0.0, *others])
-        params[k] = np.nan
-        value, _ = call_function(name, x, params[:, None], isa=isa)
-        if OPS[name].params[k] != "R":  # outside of its bounds, which the kernel does not apply
-            assert np.isnan(value).all()
-            with np.errstate(over="ignore"):
-                assert np.isnan(reference(name)(np.array(x), *params)).all()

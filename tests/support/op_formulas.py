@@ -29,14 +29,6 @@ LENGTHS = ("x0", "SD", "F", "W", "w", "xStart", "xStop", "tau", "t0", "width", "
 ZERO = mp.mpf(0)
 
 
-def gauss(x: Any, A: Any, x0: Any, SD: Any) -> Any:
-    return A * mp.exp(-((x - x0) ** 2) / (2 * SD**2))
-
-
-def gauss_asym(x: Any, A: Any, x0: Any, SD: Any, ratio: Any) -> Any:
-    return gauss(x, A, x0, SD if x < x0 else SD * ratio)
-
-
 def skew_gauss(x: Any, A: Any, x0: Any, w: Any, b: Any) -> Any:
     u = (x - x0) / w
     if b == 0:
@@ -68,10 +60,6 @@ def voigt(x: Any, A: Any, x0: Any, SD: Any, W: Any) -> Any:
 def ds(x: Any, A: Any, x0: Any, F: Any, alpha: Any) -> Any:
     turned = mp.expjpi(alpha / 2) * mp.power(mp.mpc(F, x0 - x), alpha - 1)
     return A * mp.re(turned)
-
-
-def lin_back(x: Any, m: Any, b: Any, xStart: Any, xStop: Any) -> Any:
-    return b + m * (min(max(x, xStart), xStop) - xStart)
 
 
 def onset(t: Any, t0: Any, value: Callable[[Any], Any]) -> Any:
@@ -125,24 +113,10 @@ def root_response(t: Any, A: Any, t0: Any, SD: Any, y0: Any) -> Any:
 
 #: sinDivX_gaussIRF has no closed form: see :func:`cardinal_sine_response`.
 FORMULAS: dict[str, Callable[..., Any]] = {
-    "GaussAsym": gauss_asym,
     "SkewGauss": skew_gauss,
     "Voigt": voigt,
     "DS": ds,
-    "DSBinding": lambda x, A, x0, F, alpha: ds(-x, A, -x0, F, alpha),
-    "LinBack": lin_back,
-    "stepFun": lambda t, A, t0, y0: onset(t, t0, lambda s: A + y0),
-    "linFun": lambda t, m, t0, y0: onset(t, t0, lambda s: m * s + y0),
-    "expFun": lambda t, A, tau, t0, y0: onset(t, t0, lambda s: A * mp.exp(-s / tau) + y0),
-    "sinFun": lambda t, A, f, phi, t0, y0: onset(
-        t, t0, lambda s: A * mp.sin(2 * mp.pi * f * s + phi) + y0
-    ),
-    "dampedSinFun": lambda t, A, f, phi, tau, t0, y0: onset(
-        t, t0, lambda s: A * mp.exp(-s / tau) * mp.sin(2 * mp.pi * f * s + phi) + y0
-    ),
     "sinDivX": lambda t, A, f, t0, y0: onset(t, t0, lambda s: A * sinc(2 * mp.pi * f * s) + y0),
-    "sqrtFun": lambda t, A, t0, y0: A * mp.sqrt(max(t - t0, ZERO)) + y0,
-    "boxCONV": lambda d, width: mp.mpf(1) if 2 * abs(d) <= width else ZERO,
     "gaussIRF": lambda d, SD, share, shift: normal(d - shift, SD),
     "stepFun_gaussIRF": lambda t, A, t0, SD, y0: (A + y0) * rise(t - t0, SD),
     "linFun_gaussIRF": lambda t, m, t0, SD, y0: (
@@ -158,22 +132,21 @@ FORMULAS: dict[str, Callable[..., Any]] = {
 }
 
 
-def derivatives(name: str, x: float, params: Sequence[float]) -> list[tuple[Any, Any, Any]]:
-    """By each parameter: from the left, in the middle, from the right."""
+def derivatives(name: str, x: float, params: Sequence[float]) -> list[Any]:
+    """By each parameter."""
     if name == "sinDivX_gaussIRF":
-        return [(slope, slope, slope) for slope in cardinal_sine_response(x, params)]
+        return cardinal_sine_response(x, params)
     exponential.cache_clear()  # its values are those of other digits
     faddeeva.cache_clear()
     with mp.workdps(DIGITS):
         given, at, formula = [mp.mpf(p) for p in params], mp.mpf(x), FORMULAS[name]
-        here = formula(at, *given)
         found = []
         for k, value in enumerate(given):
             step = _step(name, k, at, given)
             low, high = (
                 formula(at, *given[:k], value + sign * step, *given[k + 1 :]) for sign in (-1, 1)
             )
-            found.append(((here - low) / step, (high - low) / (2 * step), (high - here) / step))
+            found.append((high - low) / (2 * step))
         return found
 
 
