@@ -236,25 +236,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"pyspec.{name}")
     if name not in _HOME_OF:
         raise _no_such_name(name)
-    if _HOME_OF[name] != "pyspec.errors":
-        import_module("pyspec.executor")  # a Model can then be evaluated
-    value = getattr(import_module(_HOME_OF[name]), name)
-    if _HOME_OF[name] in ("pyspec.fit", "pyspec.io"):
-        import_module("pyspec.model.plugins").hand_in("plot_fit", _plot)  # draws a result
-    if _HOME_OF[name] == "pyspec.workflow":
-        import_module("pyspec.model.plugins").hand_in("builder", _builder)  # a File can be built on
-    globals()[name] = value
+    value = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
     return value
-
-
-def _plot(result: Any, **options: Any) -> Any:
-    """The picture of a result; what draws it is imported for the first."""
-    return import_module("pyspec.plot").plot_fit(result, **options)
-
-
-def _builder(*args: Any, **options: Any) -> Any:
-    """The builder in a notebook; what draws it is imported for the first."""
-    return import_module("pyspec.build.widget").Builder(*args, **options)
 
 
 def _no_such_name(name: str) -> AttributeError:

@@ -13,7 +13,6 @@ from pyspec.calls import Suggesting
 from pyspec.errors import DataError
 from pyspec.io import Dataset
 from pyspec.model import Measurement, Model
-from pyspec.model.plugins import hand_in
 from pyspec.workflow import File
 from pyspec.workflow.session.session import Session
 
@@ -94,6 +93,3 @@ class Builder(Suggesting):
 
     def _repr_mimebundle_(self, **options: Any) -> object:
         return self.widget._repr_mimebundle_(**options)
-
-
-hand_in("builder", Builder)

@@ -25,7 +25,6 @@ from pyspec.model import Measurement, Model
 from pyspec.model.build.free import free_parameters
 from pyspec.model.build.inputs import check_inputs
 from pyspec.model.data.source import source_of
-from pyspec.model.plugins import hand_in
 from pyspec.plan import (
     CompiledModel,
     ScheduledPlan,
@@ -182,10 +181,3 @@ def extract_theta(plan: ScheduledPlan, params: Mapping[str, Any]) -> Array:
             f"plan.opt_param_names, {', '.join(names)}"
         )
     return np.array([float(getattr(params[name], "value", params[name])) for name in names])
-
-
-def _evaluated(model: Model, theta: Values, backend: str) -> Array:
-    return make_executor(model, None, backend).run(model.theta() if theta is None else theta)
-
-
-hand_in("evaluate", _evaluated)  # model.evaluate()

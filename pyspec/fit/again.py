@@ -23,7 +23,6 @@ from pyspec.fit.slices.fit import fit_slices
 from pyspec.fit.slices.results import SliceResults
 from pyspec.model import Measurement, Model
 from pyspec.model.build.free import free_parameters
-from pyspec.model.plugins import hand_in
 
 #: Where a fit that is made again starts from, by `start`.
 STARTS = {
@@ -152,7 +151,3 @@ def _caution_alone(before: FitResult, result: FitResult) -> None:
     result._findings = (*result._findings, told)
     title = title_of(before.fit_type, before.model_name, before.file_name)
     warnings.warn(f"{title}: {told}", ModelWarning, stack_outside())
-
-
-hand_in("refit", refit)
-hand_in("refit_slices", refit_slices)

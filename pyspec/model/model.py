@@ -18,9 +18,9 @@ from pyspec.model.build.edit import change
 from pyspec.model.build.inputs import place
 from pyspec.model.data.axes import UNCHANGED, Unchanged
 from pyspec.model.guess.values import guess_values
+from pyspec.model.late_import import late_import
 from pyspec.model.model_tree import Copier, Memo, ModelTree, with_parts
 from pyspec.model.parts import parts_of
-from pyspec.model.plugins import handed
 from pyspec.model.sampling import terms
 from pyspec.model.show import html_table, parameter_cells
 from pyspec.model.tree import Component, Dynamics, Par, Profile, refuse_many
@@ -290,7 +290,8 @@ class Model(ModelTree, Suggesting):
         values, or at `theta`: free values in the order of :attr:`opt_param_names`. Raises
         :class:`BackendError` for an unknown backend."""
         self.check()
-        spectrum: Array = handed("evaluate", "pyspec.executor")(self, theta, backend)
+        executor = late_import("pyspec.executor", "make_executor")(self, None, backend)
+        spectrum: Array = executor.run(self.theta() if theta is None else theta)
         return spectrum
 
     def describe(self) -> str:

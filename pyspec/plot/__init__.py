@@ -8,7 +8,6 @@ panel) or ``fig=`` (a Figure or SubFigure), or a figure of their own, of
 
 from __future__ import annotations
 
-from pyspec.model.plugins import hand_in
 from pyspec.plot.config import PlotConfig
 from pyspec.plot.figures.amplitudes import plot_amplitudes, plot_species
 from pyspec.plot.figures.chain import plot_chain
@@ -19,6 +18,7 @@ from pyspec.plot.figures.overview import plot_overview
 from pyspec.plot.figures.populations import plot_populations
 from pyspec.plot.figures.residuals import plot_residuals
 from pyspec.plot.figures.singular_vectors import plot_svd
+from pyspec.plot.figures.stack import plot_stack
 from pyspec.plot.figures.traces import plot_spectra, plot_traces
 from pyspec.plot.reports.report import report
 from pyspec.plot.style import PlotError
@@ -40,6 +40,7 @@ __all__ = [
     "plot_residuals",
     "plot_species",
     "plot_spectra",
+    "plot_stack",
     "plot_svd",
     "plot_traces",
     "plot_waterfall",
@@ -49,6 +50,3 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-hand_in("plot_fit", plot_fit)  # result.plot()

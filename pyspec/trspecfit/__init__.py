@@ -13,6 +13,7 @@ from pyspec.model import Component, Model
 from pyspec.plot import PlotConfig
 from pyspec.simulate import Simulator, SweepDataset
 from pyspec.trspecfit import sensitivity
+from pyspec.trspecfit.answers import AnswerNames, FitResultsNames
 from pyspec.trspecfit.files import File, Project
 from pyspec.trspecfit.fits import MC
 from pyspec.trspecfit.models import ComponentNames, ModelNames
@@ -41,6 +42,8 @@ NAMED = (
     (Component, ComponentNames),
     (FitResult, ResultNames),
     (SliceResults, ResultNames),
+    (FitResults, AnswerNames),
+    (FitResults, FitResultsNames),
 )
 for _kind, _names in NAMED:
     for _name, _value in vars(_names).items():

@@ -16,6 +16,7 @@ from pyspec.fit.slices.results import SliceFit
 from pyspec.model import Model
 from pyspec.model.data.checksum import Data
 from pyspec.plot.protocols import Fit
+from pyspec.trspecfit.answers import AnswerNames, save_spectrum
 from pyspec.trspecfit.fits import fitted
 from pyspec.workflow import File as _File
 from pyspec.workflow import Project as _Project
@@ -94,7 +95,7 @@ class Project(_Project):
             ) from None
 
 
-class File(_File):
+class File(AnswerNames, _File):
     """A :class:`pyspec.File` that also answers to the names of trspecfit. Properties are read-only;
     nothing is stored here."""
 
@@ -222,6 +223,14 @@ class File(_File):
             )
         options = {"stages": stages, **options}
         return fitted(super().fit_slice_by_slice, model_name, options, False)
+
+    def save_baseline_fit(self, save_path: str | Path) -> Path:
+        """Writes the last baseline fit: :func:`save_spectrum`."""
+        return save_spectrum(self, "baseline", save_path)
+
+    def save_spectrum_fit(self, save_path: str | Path) -> Path:
+        """Writes the last fit of one spectrum: :func:`save_spectrum`."""
+        return save_spectrum(self, "spectrum", save_path)
 
     @property
     def model_active(self) -> Model | None:

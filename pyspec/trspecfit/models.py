@@ -14,16 +14,18 @@ import numpy.typing as npt
 
 from pyspec.calls import row_of, say
 from pyspec.errors import DataError, ModelError, shortened
-from pyspec.fit.results.components import background_curve, component_curves
+from pyspec.fit.results.components import background_curve, component_curves, component_traces
 from pyspec.ir import build_graph
 from pyspec.ir.dot import to_dot
 from pyspec.model import Component, Model
 from pyspec.plot import PlotConfig, plot_model_1d, plot_model_2d
 from pyspec.plot.config import PlotOptions
-from pyspec.plot.figures.model import plot_component_of
+from pyspec.plot.elements.labels import place_text
+from pyspec.plot.figures.model import draw_curves, time_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from typing_extensions import Unpack
 
 Array = npt.NDArray[np.float64]
 
@@ -255,3 +257,31 @@ class ComponentNames(Component):
         chosen = (plot_every, plot_max) if plot_traces else None
         look = {"config": config, "save_path": path, **(plot_kwargs or {}), **options}
         return plot_component_of(owner, self.name, t_ind, chosen, spectrum, **look)
+
+
+def plot_component_of(
+    model: Model,
+    name: str,
+    t_ind: int,
+    traces: tuple[int, int | None] | None,
+    spectrum: npt.ArrayLike | None,
+    **options: Unpack[PlotOptions],
+) -> Figure:
+    """Draws one component alone; see :meth:`ComponentNames.plot`."""
+    function = next(component.op for component in model.components if component.name == name)
+    if function.kind == "RESOLUTION":
+        raise DataError(f"{name} adds nothing of its own; plot what stands below it")
+    curves: dict[str, Array] = {}
+    along = component_traces(model, name) if traces is not None else None
+    if spectrum is not None:
+        curves[name] = background_curve(model, name, spectrum)
+    elif along is not None and traces is not None:
+        assert model.aux is not None
+        every, most = traces
+        chosen = range(0, len(along), every)[:most]
+        places = {k: place_text(model.aux[k], model.aux, 4) for k in chosen}
+        curves = {f"{name} at {place}": along[k] for k, place in places.items()}
+    else:
+        curves[name] = component_curves(model, t_ind)[name]
+    title = f"{name} ({function.name}){time_text(model, t_ind)}"
+    return draw_curves(model, curves, title, options)

@@ -16,7 +16,7 @@ from pyspec.fit.interrupts import Hold, held
 from pyspec.fit.options import SharedOptions
 from pyspec.io import Dataset, from_xarray
 from pyspec.model.data.source import source_of
-from pyspec.model.plugins import handed
+from pyspec.model.late_import import late_import
 from pyspec.workflow.data.checks import need_dataset, need_project, refuse_spectra
 from pyspec.workflow.fitting.fits import refuse_twins
 from pyspec.workflow.results.file_results import FileResults
@@ -135,7 +135,7 @@ class File(FileResults, Suggesting):
         on all of them. Save writes to `folder`. The model of the file stays as it is;
         ``file.add_model(builder.model)`` takes what was built. See :class:`pyspec.Builder`.
         """
-        return handed("builder", "pyspec.build.widget")(self, model_name, folder=folder)
+        return late_import("pyspec.build.widget", "Builder")(self, model_name, folder=folder)
 
     # for people
 

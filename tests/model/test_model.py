@@ -244,12 +244,9 @@ def test_an_instrument_sees_so_many_cycles_exactly() -> None:
         own.evaluate()
 
 
-def test_what_later_rooms_answer_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_evaluates_on_a_backend_by_its_name() -> None:
     with pytest.raises(BackendError, match=r"unknown backend 'compield'.*did you mean 'compiled'"):
         model().evaluate("compield")
-    monkeypatch.setattr("pyspec.model.plugins._HANDED", {})
-    with pytest.raises(ModelError, match=r"nothing is loaded .*; import pyspec\.executor first"):
-        model().evaluate()
 
 
 def test_a_model_of_50_000_components_is_refused_while_it_is_loaded() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from pyspec import File, Project
 from pyspec.io import Dataset
-from pyspec.plot import PlotError, plot_data, plot_overview, plot_waterfall
+from pyspec.plot import PlotError, plot_data, plot_overview, plot_stack, plot_waterfall
 
 ENERGY, TIME = np.linspace(80, 90, 41), np.arange(8.0)
 DATA = 3 + 18 * np.exp(-((ENERGY - 84.2) ** 2)) * np.linspace(1, 2, 8)[:, None]
@@ -56,17 +56,17 @@ def test_data_slice_cuts_spectra_above_each_other(tmp_path: Path) -> None:
     file = made(tmp_path)
     file.set_fit_limits([81, 88])
     slices = file.fit_slice_by_slice("peak")
-    ax = file.plot_sbs_slices(data_slice=[[2, 5], [0, 12]]).axes[0]
+    ax = plot_stack(slices, data_slice=[[2, 5], [0, 12]]).axes[0]
     assert [text.get_text() for text in ax.texts] == ["2", "3", "4"]
     data = [line for line in ax.lines if line.get_xdata().size == 12]
     assert len(data) == 3
     assert max(line.get_xdata().max() for line in ax.lines) == slices.energy[11]
     # Spectra that are named stay, and are cut over energy.
-    ax = file.plot_sbs_slices(slices=[0, -1], data_slice=[[2, 5], [0, 12]]).axes[0]
+    ax = plot_stack(slices, rows=[0, -1], data_slice=[[2, 5], [0, 12]]).axes[0]
     assert [text.get_text() for text in ax.texts] == ["0", "7"]
     assert sum(line.get_xdata().size == 12 for line in ax.lines) == 2
     with pytest.raises(PlotError, match="there is no spectrum 9; the fit has 0 to 7"):
-        file.plot_sbs_slices(slices=[9])
+        plot_stack(slices, rows=[9])
     (ax,) = plot_waterfall(DATA, ENERGY, TIME, fit=DATA, data_slice=[[6, 8], [0, 9]]).axes
     assert [text.get_text() for text in ax.texts] == ["6", "7"]
     assert {line.get_xdata().size for line in ax.lines} == {9}

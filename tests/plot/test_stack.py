@@ -133,8 +133,7 @@ def test_masked_points_of_slices_are_open(tmp_path: Path) -> None:
     mask = np.zeros((TIME.size, ENERGY.size), bool)
     mask[:, 3] = True
     file = made(tmp_path, "", mask=mask)
-    file.fit_slice_by_slice("peak")
-    ax = file.plot_sbs_slices(slices=[0, 4]).axes[0]
+    ax = plot_stack(file.fit_slice_by_slice("peak"), rows=[0, 4]).axes[0]
     data = [line.get_ydata() for line in ax.lines if line.get_xdata().size == ENERGY.size]
     assert [np.flatnonzero(np.isnan(one)).tolist() for one in data] == [[3], [3]]
 

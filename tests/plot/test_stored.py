@@ -122,7 +122,7 @@ def test_labels_of_a_project_stay_with_its_models_and_fits(tmp_path: Path) -> No
     file.fit_spectrum("m")
     project.save_fits(tmp_path / "fits.h5")
     figures = [
-        FitResults.load(tmp_path / "fits.h5").plot_fit(),
+        FitResults.load(tmp_path / "fits.h5")[0].plot(),
         plot_model_1d(model),
         Simulator(model, noise_level=0.1).plot_comparison(),
     ]

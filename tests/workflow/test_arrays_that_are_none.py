@@ -54,10 +54,6 @@ CALLS: dict[str, tuple[Callable[[File], Any], str]] = {
         lambda file: file.get_result(model=[]),
         r"model is \[\]; give the name of one, or none for any",
     ),
-    "slices of no model": (
-        lambda file: file.plot_sbs_slices(model=[]),
-        r"model is \[\]; give the name of one, or none for any",
-    ),
     "elimination": (
         lambda file: file.fit_spectrum("m", time_range=(0, 3), linear=np.array([])),
         r"linear=array\(\[\], dtype=float64\) is unknown; it may be 'eliminate'",

@@ -274,7 +274,7 @@ def test_a_file_of_values_against_time(file: File) -> None:
     assert (result.time[0], result.time[-1]) == (-2.0, 25.0)
     with pytest.raises(FitError, match="without energies"):
         result.energy  # noqa: B018
-    assert trace.get_parameters(fit_type="trace", table=True)["expFun_01_A"].stderr
+    assert result.stderr["expFun_01_A"]
 
 
 def test_single_masked_points_do_not_end_the_shift_of_start_values() -> None:

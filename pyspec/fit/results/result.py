@@ -31,7 +31,7 @@ from pyspec.fit.results.table import dataset, json_row, labelled
 from pyspec.fit.uncertainty.mcmc import sample
 from pyspec.fit.uncertainty.samples import MCMCResult, SampleSettings
 from pyspec.model import Model
-from pyspec.model.plugins import handed
+from pyspec.model.late_import import late_import
 from pyspec.model.show import html_table
 
 if TYPE_CHECKING:
@@ -199,7 +199,8 @@ class FitResult(LmfitNames, Told):
         data of each file. A changed `model` replaces the model; noise and settings stay the same.
         For one file of a joint fit, a warning names the shared parameters: they are then fitted to
         this file alone."""
-        result: FitResult = handed("refit", "pyspec.fit")(self, data, start, model, options)
+        refit = late_import("pyspec.fit.again", "refit")
+        result: FitResult = refit(self, data, start, model, options)
         return result
 
     @answered
@@ -358,7 +359,7 @@ class FitResult(LmfitNames, Told):
     def plot(self, **options: object) -> Figure:
         """Data, fit and residual; returns the Figure. Options as of
         :func:`pyspec.plot.plot_fit`."""
-        figure: Figure = handed("plot_fit", "pyspec.plot")(self, **options)
+        figure: Figure = late_import("pyspec.plot", "plot_fit")(self, **options)
         return figure
 
     def _lines(self) -> list[str]:

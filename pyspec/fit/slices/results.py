@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,9 +39,12 @@ from pyspec.fit.results.table import (
 from pyspec.fit.single import fit_trace
 from pyspec.model import Measurement, Model
 from pyspec.model.data.windows import slice_of
-from pyspec.model.plugins import handed
+from pyspec.model.late_import import late_import
 from pyspec.model.show import html_table
 from pyspec.model.units import parameter_units
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Array = npt.NDArray[np.float64]
 
@@ -139,7 +142,8 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         """Fits all slices again, with the settings of then unless `options` (of
         :func:`fit_slices`) say otherwise; from the start values of then, or with
         ``start="best"`` from the best. `data` take the place of those of then."""
-        fitted: SliceResults = handed("refit_slices", "pyspec.fit")(self, data, start, options)
+        refit_slices = late_import("pyspec.fit.again", "refit_slices")
+        fitted: SliceResults = refit_slices(self, data, start, options)
         return fitted
 
     # arrays over time
@@ -235,6 +239,17 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         """
         good, name = self.success, self._checked_name(name)
         return self.time[good], self.values[name][good], self.stderr[name][good]
+
+    def plot(self, params: Sequence[str] | None = None, **options: Any) -> Figure:
+        """The free parameters over time, or those named, with error bars; returns the Figure.
+        Options as of :func:`pyspec.plot.plot_evolution`. :func:`pyspec.plot.plot_fit` draws the
+        data, the fits and the residuals as maps, :func:`pyspec.plot.plot_stack` the spectra."""
+        plot_evolution = late_import("pyspec.plot", "plot_evolution")
+        chosen = list(self.free_names if params is None else params)
+        figure: Figure = plot_evolution(
+            self.time, self.values, self.stderr, params=chosen, source=self, **options
+        )
+        return figure
 
     def fit_parameter(
         self, name: str, model_yaml: str | Path, model: str | Sequence[str], **options: Any

@@ -16,7 +16,7 @@ from pyspec.calls.arguments import real_array
 from pyspec.errors import CallError, FitError, shortened
 from pyspec.fit.results.table import dataframe
 from pyspec.fit.uncertainty.autocorrelation import autocorrelation_times, too_short
-from pyspec.model.plugins import handed
+from pyspec.model.late_import import late_import
 
 if TYPE_CHECKING:
     import pandas
@@ -223,7 +223,7 @@ class MCMCResult:
     def plot(self, **options: object) -> Figure:
         """The distribution of every parameter and of every pair; returns the Figure. Options as of
         :func:`pyspec.plot.plot_chain`."""
-        figure: Figure = handed("plot_chain", "pyspec.plot")(self, **options)
+        figure: Figure = late_import("pyspec.plot", "plot_chain")(self, **options)
         return figure
 
     def __repr__(self) -> str:

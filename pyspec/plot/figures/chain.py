@@ -12,7 +12,6 @@ from pyspec.calls import answered
 from pyspec.errors import suggest
 from pyspec.fit import MCMCResult
 from pyspec.fit.results.table import format_value
-from pyspec.model.plugins import hand_in
 from pyspec.plot.config import PlotOptions
 from pyspec.plot.elements.axes import bare
 from pyspec.plot.elements.labels import named, opened
@@ -157,6 +156,3 @@ def _label(ax: Axes, names: Sequence[str], row: int, column: int) -> None:
         ax.set_ylabel(names[row], fontsize=7.5)
     elif row != column:
         ax.tick_params(labelleft=False)
-
-
-hand_in("plot_chain", plot_chain)

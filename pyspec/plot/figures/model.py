@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pyspec.calls import answered, row_of
 from pyspec.errors import DataError
-from pyspec.fit.results.components import background_curve, component_curves, component_traces
+from pyspec.fit.results.components import component_curves
 from pyspec.model import Model
 from pyspec.plot.config import DataOptions, PlotOptions
 from pyspec.plot.data_slice import cut_of
@@ -39,8 +39,8 @@ def plot_model_1d(
         curves = {"sum": value[row_of("t_ind", t_ind, rows)] if value.ndim == 2 else value}
     else:
         curves = component_curves(model, t_ind)
-    title = f"{model.name}{_time(model, t_ind)}"
-    return _draw(model, curves, title, options)
+    title = f"{model.name}{time_text(model, t_ind)}"
+    return draw_curves(model, curves, title, options)
 
 
 @answered
@@ -56,41 +56,15 @@ def plot_model_2d(model: Model, **options: Unpack[DataOptions]) -> Figure:
     return plot_data(model.evaluate(), model.energy, model.time, **options)
 
 
-def plot_component_of(
-    model: Model,
-    name: str,
-    t_ind: int,
-    traces: tuple[int, int | None] | None,
-    spectrum: npt.ArrayLike | None,
-    **options: Unpack[PlotOptions],
-) -> Figure:
-    """Draws one component alone; see ``Component.plot`` of :mod:`pyspec.trspecfit`."""
-    function = next(component.op for component in model.components if component.name == name)
-    if function.kind == "RESOLUTION":
-        raise DataError(f"{name} adds nothing of its own; plot what stands below it")
-    curves: dict[str, Array] = {}
-    along = component_traces(model, name) if traces is not None else None
-    if spectrum is not None:
-        curves[name] = background_curve(model, name, spectrum)
-    elif along is not None and traces is not None:
-        assert model.aux is not None
-        every, most = traces
-        chosen = range(0, len(along), every)[:most]
-        places = {k: place_text(model.aux[k], model.aux, 4) for k in chosen}
-        curves = {f"{name} at {place}": along[k] for k, place in places.items()}
-    else:
-        curves[name] = component_curves(model, t_ind)[name]
-    title = f"{name} ({function.name}){_time(model, t_ind)}"
-    return _draw(model, curves, title, options)
-
-
-def _time(model: Model, t_ind: int) -> str:
+def time_text(model: Model, t_ind: int) -> str:
+    """The time of a row as part of a title; "" for a model without times."""
     if model.dimension == 1 or model.time is None:
         return ""
     return f" at {place_text(model.time[t_ind], model.time, 6)}"
 
 
-def _draw(model: Model, curves: dict[str, Array], title: str, options: PlotOptions) -> Figure:
+def draw_curves(model: Model, curves: dict[str, Array], title: str, options: PlotOptions) -> Figure:
+    """Draws curves (n_energy,) by name over the energies of a model; returns the Figure."""
     if model.energy is None:
         raise DataError(f"{model.name} has no energy axis; set_axes(energy=...)")
     sheet, look = opened(model, options, over_energy=True)

@@ -22,11 +22,13 @@ from pyspec.io.atomic import file_name, folder_lock, write_text
 from pyspec.plot import plot_evolution, plot_fit
 from pyspec.plot.figure import as_remark
 from pyspec.plot.protocols import Fit
-from pyspec.workflow.results.answers import COLUMNS, parameter_rows
 from pyspec.workflow.results.identity import SHORT, handle_of, label_of, stamp_of
 from pyspec.workflow.workspace import Workspace
 
 Array = npt.NDArray[np.float64]
+
+#: Columns of a table of parameters.
+COLUMNS = ("name", "value", "stderr", "init_value", "min", "max", "vary", "expr")
 
 #: Metrics in the order of their columns.
 METRICS = ("chi2_raw", "chi2_red_raw", "chi2", "chi2_red", "r2", "aic", "bic")
@@ -192,6 +194,11 @@ def _write_numbers(fit: FitResult, folder: Folder) -> None:
         folder.table("correl.csv", ["", *correlations.names], rows)
 
 
+def parameter_rows(fit: FitResult) -> list[tuple[object, ...]]:
+    """The parameters of a fit, a row of :data:`COLUMNS` each."""
+    return [(r.name, r.value, r.stderr, r.init, r.min, r.max, r.vary, r.expr) for r in fit.table]
+
+
 def _write_slices(fit: SliceResults, folder: Folder) -> None:
     folder.columns("params.csv", fit.values)
     folder.columns("params_stderr.csv", fit.stderr)
@@ -272,12 +279,3 @@ def _draw(fit: Fit, folder: Folder) -> None:
                 fit.time, fit.values, fit.stderr, params=[par], source=fit, config=config,
                 save_path=path,
             )  # fmt: skip
-
-
-def save_spectrum(fit: FitResult, folder: Path, project: Workspace) -> Path:
-    """Writes ``fit_1d.csv``: all energies, the model (`sum`) and each component."""
-    energy = fit.model.energy
-    assert energy is not None
-    columns = {"energy": energy, "sum": fit.curve(whole=True), **components_of(fit, whole=True)}
-    Folder(folder, project).columns("fit_1d.csv", columns)
-    return folder / "fit_1d.csv"

@@ -12,35 +12,59 @@ from pyspec.errors import CallError, DataError, FitError
 from pyspec.fit import SliceResults
 from pyspec.io import save_fit, write_parameters, write_text
 from pyspec.io.parameters import slices_csv
-from pyspec.plot import PlotConfig
+from pyspec.plot import plot_fit
+from pyspec.plot.config import PlotOptions
 from pyspec.plot.protocols import Fit
 from pyspec.workflow.fitting.fits import FileFits
-from pyspec.workflow.results.answers import Answers
 from pyspec.workflow.results.compare import best_of, comparison, refuse_missing
-from pyspec.workflow.results.export import export_to, save_spectrum
+from pyspec.workflow.results.export import export_to
 from pyspec.workflow.results.identity import (
     FIT_TYPES,
     SELECTIONS,
     check_type,
     find_named,
     kinds_of,
+    last_fit,
     matching,
     name_list,
-    one_fit,
 )
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from pandas import DataFrame
+    from typing_extensions import Unpack
 
 
-class FileResults(FileFits, Answers):
+class FileResults(FileFits):
     """The part of a File that answers from its results, and writes them."""
 
-    def _all_fits(self) -> Sequence[Fit]:
-        return self.results
+    @answered
+    def get_result(
+        self, *, model: str | None = None, fit_type: str | None = None, handle: str | None = None
+    ) -> Fit:
+        """The last fit, of that model and type if given: a FitResult, or SliceResults for "sbs".
 
-    def _look(self) -> PlotConfig:
-        return self.project.plot_config
+        `fit_type` is "baseline", "spectrum", "2d", "trace" or "sbs" (slice by slice); `handle` is a
+        label, or the beginning of a fit's handle. Raises :class:`FitError` where there is no such
+        fit, or where several handles begin so.
+        """
+        return last_fit(self.results, None, model, fit_type, handle)
+
+    @answered
+    def plot_fit(
+        self,
+        /,
+        *,
+        model: str | None = None,
+        fit_type: str | None = None,
+        handle: str | None = None,
+        **options: Unpack[PlotOptions],
+    ) -> Figure:
+        """Data, fit and residual of the last fit, or of one named as in :meth:`get_result`; returns
+        the Figure. It looks as the project says. Options as of :func:`pyspec.plot.plot_fit`."""
+        fit = self.get_result(model=model, fit_type=fit_type, handle=handle)
+        drawn: PlotOptions = {"config": self.project.plot_config, **options}
+        return plot_fit(fit, **drawn)
 
     @answered
     def compare_models(
@@ -167,20 +191,6 @@ class FileResults(FileFits, Answers):
         if show_output:
             say(f"fit written to {path}")
         return path
-
-    @answered
-    def save_baseline_fit(self, save_path: str | Path) -> Path:
-        """Writes ``fit_1d.csv`` of the last baseline fit into a folder: every energy, the model
-        (`sum`) and its components. Returns its path."""
-        result = one_fit(self.get_result(fit_type="baseline"), "spectrum")
-        return save_spectrum(result, self.project.output(save_path, ""), self.project)
-
-    @answered
-    def save_spectrum_fit(self, save_path: str | Path) -> Path:
-        """Writes ``fit_1d.csv`` of the last fit of one spectrum into a folder; see
-        :meth:`save_baseline_fit`."""
-        result = one_fit(self.get_result(fit_type="spectrum"), "spectrum")
-        return save_spectrum(result, self.project.output(save_path, ""), self.project)
 
 
 def select_fits(

@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 import numpy as np
 
 from pyspec.calls import one_of
-from pyspec.errors import FitError, ModelError
+from pyspec.errors import FitError, ModelError, shortened, suggest
 from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.again import settings_of
 from pyspec.model import Measurement
@@ -142,6 +142,35 @@ def find_fit(fits: Sequence[Fit], ref: str) -> Fit:
     is_path = any(sign in ref for sign in ("/", "\\", ".csv", ".json"))
     hint = f"; where it is written is filepath={ref!r}" if is_path else ""
     raise FitError(f"no fit {ref!r}; there are: {shown}{hint}")
+
+
+def last_fit(
+    fits: Sequence[Fit],
+    file: object,
+    model: str | None,
+    fit_type: str | None,
+    handle: str | None,
+) -> Fit:
+    """The last of the fits of a file, model and type, None for any; or that of a handle.
+
+    Raises :class:`FitError` where there is none, or where several handles begin so.
+    """
+    check_type(fit_type)
+    if not isinstance(model, (str, type(None))):
+        raise FitError(f"model is {shortened(model)}; give the name of one, or none for any")
+    if not fits:
+        raise FitError("no fit yet; call fit_2d, fit_spectrum, fit_baseline or fit_trace first")
+    names = (name_of_file(file), model, fit_type)
+    matches = matching(fits, *(None if name is None else [name] for name in names))
+    if matches:
+        return matches[-1] if handle is None else find_fit(matches, handle)
+    hint = suggest(model, [fit.model_name for fit in fits]) if model else ""
+    if fit_type == "sbs" and not hint:
+        hint = "; fit the slices first: file.fit_slice_by_slice('name')"
+    wanted = " ".join(name for name in (fit_type, model) if name)
+    where = "" if file is None else f" to {names[0]}"
+    text = f"no fit {wanted} yet{where}{hint}; fits so far: {kinds_of(fits)}"
+    raise FitError(text.replace("  ", " "))
 
 
 def find_named(fits: Sequence[Fit], ref: str) -> Fit:

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 
-from pyspec.calls import Suggesting, no_item
+from pyspec.calls import Suggesting, answered, no_item
 from pyspec.errors import FitError
 from pyspec.fit import JointResult, SliceResults
 from pyspec.fit.results.table import need_pandas
 from pyspec.io.archive.contents import Wanted
 from pyspec.io.archive.fits import fits_of
-from pyspec.plot import PlotConfig, plot_residuals
-from pyspec.plot.config import PlotOptions
+from pyspec.plot import PlotConfig
 from pyspec.plot.protocols import Fit
-from pyspec.workflow.results.answers import Answers, OneFile
+from pyspec.workflow.fitting.fits import FileFits
 from pyspec.workflow.results.compare import comparison, refuse_missing
 from pyspec.workflow.results.identity import (
     SELECTIONS,
@@ -30,6 +29,7 @@ from pyspec.workflow.results.identity import (
     in_words,
     inputs_of,
     label_of,
+    last_fit,
     listed,
     matching,
     name_of_file,
@@ -40,9 +40,10 @@ from pyspec.workflow.results.identity import (
 from pyspec.workflow.results.summary import fits_html
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pandas import DataFrame
-    from typing_extensions import Unpack
+
+#: A file by its name, or given as the File.
+OneFile: TypeAlias = FileFits | str
 
 #: Several files, each by its name or given as the File, or all.
 Files: TypeAlias = OneFile | Sequence[OneFile] | None
@@ -52,7 +53,7 @@ Files: TypeAlias = OneFile | Sequence[OneFile] | None
 SAME = 1e-9
 
 
-class FitResults(list[Fit], Answers, Suggesting):
+class FitResults(list[Fit], Suggesting):
     """Fits in the order they were made: FitResult and SliceResults, also those
     of an archive. A list of its own: later fits do not appear in it.
 
@@ -70,12 +71,6 @@ class FitResults(list[Fit], Answers, Suggesting):
         super().__init__(fits)
         self.joint = list(joint)
         self.config = config
-
-    def _all_fits(self) -> FitResults:
-        return self
-
-    def _look(self) -> PlotConfig | None:
-        return self.config
 
     @classmethod
     def load(
@@ -151,7 +146,18 @@ class FitResults(list[Fit], Answers, Suggesting):
             raise FitError(f"{problem}: {in_words(matches or self)}{more}")
         return matches[-1]
 
-    last = Answers.get_result
+    @answered
+    def last(
+        self,
+        *,
+        model: str | None = None,
+        fit_type: str | None = None,
+        handle: str | None = None,
+        file: OneFile | None = None,
+    ) -> Fit:
+        """The last fit, of that file, model and type if given, or of a handle. Raises
+        :class:`FitError` where there is none, or where several handles begin so."""
+        return last_fit(self, file, model, fit_type, handle)
 
     def find_joint(self, *, model: str | None = None, files: Files = None) -> list[JointResult]:
         """The joint fits of this model, to exactly these files."""
@@ -260,40 +266,6 @@ class FitResults(list[Fit], Answers, Suggesting):
                 if not _same(left.get(key), right.get(key), errors.get(key)):
                     rows.append((section, key, left.get(key), right.get(key)))
         return need_pandas().DataFrame(rows, columns=["section", "field", *names])
-
-    # pictures
-
-    def plot_residuals(
-        self,
-        *,
-        file: OneFile,
-        models: Sequence[str] | None = None,
-        fit_type: str | None = None,
-        show_plot: bool = False,
-        **options: Unpack[PlotOptions],
-    ) -> Figure:
-        """The residuals of several models beside each other, on one scale; returns the Figure.
-
-        Raises :class:`FitError` where the fits are of several types: name one by `fit_type`.
-        """
-        made = self.find(file=file, fit_type=fit_type)
-        matches = matching(made, None, names_of(models), None)
-        types = sorted({fit.fit_type for fit in matches})
-        if len(types) != 1:
-            raise FitError(f"choose one fit_type; such fits are of: {', '.join(types) or 'none'}")
-        return plot_residuals(matches, **self._plot_options(options, show_plot))
-
-    def plot_joint_mcmc(
-        self,
-        *,
-        model: str | None = None,
-        files: Files = None,
-        show_plot: bool = False,
-        **options: Unpack[PlotOptions],
-    ) -> Figure:
-        """The samples of the joint fit of this model; options as of :meth:`plot_mcmc`."""
-        joint = self.get_joint(model=model, files=files)
-        return self._plot_samples(joint, options, show_plot)
 
     def __repr__(self) -> str:
         joint = f", {len(self.joint)} joint" if self.joint else ""

@@ -69,7 +69,7 @@ def test_text_is_read_on_any_background(file: File, style: str, given: bool) -> 
             plot_components(one, ax=axes[1]),
             plot_data(file.data, ENERGY, TIME, rows=(1, 4), ax=axes[2]),
             plot_waterfall(file.data, ENERGY, TIME, ax=axes[3]),
-            *([] if given else [plot_fit(slices), file.plot_param_evolution()]),
+            *([] if given else [plot_fit(slices), slices.plot()]),
         ]
     for figure in figures:
         figure.draw_without_rendering()
@@ -138,7 +138,7 @@ def test_every_picture_takes_the_size_of_its_figure(file: File) -> None:
         lambda **size: plot_residuals([one, one], **size),
         lambda **size: plot_data(file.data, ENERGY, TIME, **size),
         lambda **size: file.plot_fit(**size),
-        lambda **size: file.plot_param_evolution(**size),
+        lambda **size: slices.plot(**size),
     ):
         assert tuple(draw(figsize=(7.5, 3.5)).get_size_inches()) == (7.5, 3.5)
         for wrong in (3, (3, 0), (3, 4, 5), ("a", 3)):

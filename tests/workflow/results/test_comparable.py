@@ -30,6 +30,7 @@ from pyspec import (
 from pyspec.errors import ModelWarning
 from pyspec.fit import SliceFit
 from pyspec.fit.batch.batch import Made
+from pyspec.plot import plot_stack
 from pyspec.workflow.results.compare import METRICS
 from pyspec.workflow.results.identity import handle_of, label_of, stamp_of
 
@@ -245,11 +246,11 @@ def test_pictures_of_values_need_no_data(file: File) -> None:
     slices = file.fit_slice_by_slice("one")
     save_fit(file.project.path / "kept.h5", slices, with_data=False)
     found = FitResults.load(file.project.path / "kept.h5")
-    axes = found.plot_param_evolution().axes
-    again = FitResults([slices]).plot_param_evolution().axes
+    axes = found[0].plot().axes
+    again = slices.plot().axes
     assert [one.get_ylabel() for one in axes] == [one.get_ylabel() for one in again]
     with pytest.raises(DataError, match="saved without data"):
-        found.plot_sbs_slices()
+        plot_stack(found[0])
 
 
 def test_without_data_other_data_are_known_by_their_digest(file: File) -> None:

@@ -82,14 +82,3 @@ def test_a_kill_between_two_folders_loses_none(file: File, monkeypatch: pytest.M
     assert contents(folder) == before
     file.export_fit(pictures=False, overwrite=True)
     assert [path.name for path in folder.parent.iterdir()] == [folder.name]
-
-
-def test_a_table_is_replaced_as_a_whole(file: File, monkeypatch: pytest.MonkeyPatch) -> None:
-    """save_spectrum_fit wrote over the table of before, and left an empty one on a full disk."""
-    path = file.save_spectrum_fit("out")
-    before = path.read_bytes()
-    monkeypatch.setattr(os, "fsync", broken)
-    with pytest.raises(DataError, match="No space left"):
-        file.save_spectrum_fit("out")
-    assert path.read_bytes() == before
-    assert contents(path.parent).keys() == {path.name}

@@ -69,20 +69,6 @@ def test_find_get_and_what_there_is(project: Project) -> None:
     assert "12 of 12" in html
 
 
-def test_tables_and_correlations_are_frames(project: Project) -> None:
-    results = project.results
-    frame = results.get_parameters(file="scan_1", model="two", fit_type="baseline")
-    assert frame["stderr"].isna().sum() == 0  # a follower has one too
-    assert frame.set_index("name").loc["Gauss_02_SD", "expr"] == "Gauss_01_SD"
-    matrix = results.get_correlations(file="scan_1", fit_type="2d")
-    assert list(matrix.index) == list(matrix.columns)
-    assert np.allclose(np.diag(matrix), 1.0)
-    slices = results.get_parameters(fit_type="sbs", model="one")
-    assert slices.shape == (12, 4)
-    with pytest.raises(FitError, match="slices have no correlations"):
-        results.get_correlations(fit_type="sbs")
-
-
 def test_compare_models(project: Project) -> None:
     frame = project.results.compare_models(fit_type="baseline", file="scan_1")
     assert list(frame["model"]) == ["one", "two"]
@@ -201,10 +187,10 @@ def test_an_archive_keeps_handles_and_answers(project: Project, tmp_path: Path) 
     pandas.testing.assert_frame_equal(
         loaded.compare_models(file="scan_1"), live.compare_models(file="scan_1")
     )
-    one = {"file": "scan_1", "model": "two", "fit_type": "2d"}
-    pandas.testing.assert_frame_equal(loaded.get_parameters(**one), live.get_parameters(**one))
+    fits = [fits.last(file="scan_1", model="two", fit_type="2d") for fits in (loaded, live)]
+    assert fits[0].table.rows == fits[1].table.rows
     assert len(FitResults.load(tmp_path / "all.h5", fit_type="sbs", model=["one"])) == 1
-    assert loaded.plot_fit(**one).axes
+    assert fits[0].plot().axes
 
 
 def test_fits_that_differ_in_their_errors_alone_have_handles_of_their_own(tmp_path: Path) -> None:
@@ -226,18 +212,6 @@ def test_fits_that_differ_in_their_errors_alone_have_handles_of_their_own(tmp_pa
     assert first.values == last.values
     assert first.stderr != last.stderr
     assert "scale_covar" in set(project.results.diff(scaled, absolute)["field"])
-
-
-def test_residuals_of_two_models(project: Project, tmp_path: Path) -> None:
-    figure = project.results.plot_residuals(
-        file="scan_1", fit_type="sbs", save_path=tmp_path / "maps.png"
-    )
-    assert len(figure.axes) == 3  # two maps and their colours
-    figure = project.results.plot_residuals(file="scan_1", fit_type="baseline", figsize=(9, 4))
-    assert len(figure.axes) == 4
-    assert tuple(figure.get_size_inches()) == (9, 4)
-    with pytest.raises(FitError, match="choose one fit_type"):
-        project.results.plot_residuals(file="scan_1")
 
 
 def rows_of(path: Path) -> list[list[str]]:
@@ -319,14 +293,6 @@ def test_an_exported_folder_says_how_the_fit_ended(tmp_path: Path) -> None:
 def interrupt(now: bool) -> None:
     if now:
         raise KeyboardInterrupt
-
-
-def test_spectra_are_saved_with_components(project: Project, tmp_path: Path) -> None:
-    project[0].save_baseline_fit(tmp_path)
-    head, *rows = rows_of(tmp_path / "fit_1d.csv")
-    assert head == ["energy", "sum", "Offset", "Gauss_01", "Gauss_02"]
-    table = np.array(rows, dtype=float)
-    assert np.allclose(table[:, 1], table[:, 2:].sum(axis=1), rtol=1e-5)
 
 
 def test_a_joint_fit_is_dropped_and_exported_as_a_whole(tmp_path: Path) -> None:
