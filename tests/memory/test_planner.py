@@ -14,6 +14,7 @@ from pyspec.memory import (
     Lifetime,
     MemoryPlan,
     Step,
+    order_steps,
     place,
     plan_memory,
 )
@@ -89,13 +90,6 @@ def test_a_chain_needs_two_places_and_in_place_one() -> None:
     assert plan_memory(steps, [5], Choice(fit="apart", in_place=False)).size == 6
 
 
-def test_nothing_goes_on_in_place_of_what_is_read_later() -> None:
-    steps = [Step(), Step((0,), in_place=True), Step((0, 1))]
-    plan = plan_memory(steps, [2])
-    assert not plan.is_in_place(1)
-    assert plan.size == 3
-
-
 def test_best_fit_leaves_the_large_gap_whole() -> None:
     """Two gaps of 4 and 1 open: first fit puts the small one into the large gap."""
     lives = {
@@ -109,3 +103,13 @@ def test_best_fit_leaves_the_large_gap_whole() -> None:
 
 def test_no_steps() -> None:
     assert plan_memory([]) == MemoryPlan([], [], {}, 0)
+
+
+@pytest.mark.parametrize(("size", "later"), [(2, ("v2", "v3")), (1, ("v3",))])
+def test_orders_that_look_again(size: int, later: tuple[str, ...]) -> None:
+    """Once 1 has run, 3 frees what 0 has made. It became ready before that, as 2 did. v2 sees it
+    only if 2 makes a larger result, v3 is told."""
+    steps = [Step(size=8), Step((0,)), Step((1,), size=size), Step((0,)), Step((1, 2, 3))]
+    for how in ORDERS:
+        expected = [0, 1, 3, 2, 4] if how in later else [0, 1, 2, 3, 4]
+        assert order_steps(steps, [4], how) == expected

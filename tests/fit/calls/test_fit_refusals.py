@@ -19,8 +19,7 @@ from support.fit_cases import (
     spectrum,
 )
 
-from pyspec import File, Project, fit_map
-from pyspec.cli.syntax_hints import for_fields
+from pyspec import fit_map
 from pyspec.errors import CallError, FitError
 from pyspec.fit import (
     fit_joint,
@@ -57,12 +56,6 @@ def test_every_method_that_is_known_runs(method: str) -> None:
         agree(found, best, 0.05, 0.02)
 
 
-def test_intervals_have_a_call_of_their_own() -> None:
-    measurement = Measurement(data=data_1d())
-    with pytest.raises(FitError, match="conf_interval"):
-        fit_model(spectrum(), measurement, try_ci=1)
-
-
 def test_an_error_of_the_method_becomes_a_fit_error() -> None:
     with pytest.raises(FitError, match=r"differential_evolution.*[Bb]ound"):
         fit_model(
@@ -71,9 +64,13 @@ def test_an_error_of_the_method_becomes_a_fit_error() -> None:
 
 
 def test_intervals_of_what_there_is_not() -> None:
-    result = fit_model(spectrum(), Measurement(data=data_1d()))
+    model = spectrum()
+    model.set("GLP_01_m", expr="GLP_01_F / 9")
+    result = fit_model(model, Measurement(data=data_1d()))
     with pytest.raises(CallError, match=r"no argument 'names'.*'p_names'"):
         result.conf_interval(names=["GLP_01_x0"])
+    with pytest.raises(CallError, match=r"'GLP_01_m' follows an expression .*bootstrap\(result\)"):
+        result.conf_interval("GLP_01_m")
     with pytest.raises(CallError, match=r"'GLP_01_x' is no free parameter.*'GLP_01_x0'"):
         result.conf_interval(p_names=["GLP_01_x"])
     interval = result.conf_interval(p_names="GLP_01_x0", sigmas=[1])
@@ -118,14 +115,6 @@ def test_no_kind_of_fit_takes_a_noise_that_nobody_declared(tmp_path: Path) -> No
     ):
         with pytest.raises(FitError, match="scale_covar=False takes standard errors from"):
             fit()
-    file = File(Project(show_output=False), data=data[0], energy=np.arange(12.0))
-    (tmp_path / "m.yaml").write_text(flat().to_yaml())
-    file.load_model(tmp_path / "m.yaml", "m")
-    with pytest.raises(FitError, match=NO_NOISE) as refused:
-        file.fit_spectrum("m", scale_covar=False)
-    assert "'scale_errors: false' takes standard errors from" in for_fields(str(refused.value))
-    file.set_noise("gaussian", sigma=0.01)
-    assert file.fit_spectrum("m", scale_covar=False).success
 
 
 def test_outside_of_the_domain_in_time_names_time_and_parameter() -> None:
@@ -148,6 +137,11 @@ def test_a_start_that_is_no_number(value: object) -> None:
     ):
         with pytest.raises(FitError, match=r"seeds\['Offset_y0'\] is .*, not a number"):
             fit()
+
+
+def test_a_start_may_be_an_array_of_no_dimensions() -> None:
+    found = fit_model(spectrum(), Measurement(data_1d()), seeds={"Offset_y0": np.array(4.0)})
+    assert found.start["Offset_y0"] == 4.0
 
 
 def test_values_of_a_fit_as_starts_of_the_next() -> None:

@@ -13,6 +13,7 @@ from support.agreement import agreed, check_slopes
 from pyspec import File, Project, load_dynamics, load_fit, load_model, load_profile, save_fit
 from pyspec.errors import DataError
 from pyspec.executor import evaluate_2d, make_executor
+from pyspec.fit import fit_model
 from pyspec.ir import build_graph
 from pyspec.model import Measurement, Model
 from pyspec.plan import schedule_2d
@@ -181,3 +182,13 @@ def test_a_file_refuses_values_that_match_no_axis() -> None:
     with pytest.raises(DataError, match="'ref' has 3 values, the axes have 53 and 83 points"):
         File(whole, data=np.ones((53, 83)), energy=ENERGY, time=TIME, inputs={"ref": [1, 2, 3]})
     assert not whole.files
+
+
+def test_a_threshold_is_searched_for_between_the_values_of_the_input() -> None:
+    truth = made(law="gated", target="Offset_y0")
+    truth.set_values({"Offset_y0_Gate_01_low": 0.93})
+    model = made(law="gated", target="Offset_y0")
+    result = fit_model(model, Measurement(noisy(truth, sd=0.02)))
+    flux = np.sort(INPUTS["flux"])
+    found = result.values["Offset_y0_Gate_01_low"]
+    assert np.searchsorted(flux, found) == np.searchsorted(flux, 0.93)

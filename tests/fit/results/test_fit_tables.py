@@ -39,6 +39,8 @@ def test_rows_and_columns_by_name() -> None:
         table["GLP_01_xo"]
     assert table.to_dict()[2]["expr"] == "3/4 * GLP_01_A"
     assert tuple(table.to_dict()[0]) == table.columns
+    pytest.importorskip("pandas")
+    assert list(table.to_dataframe()["name"]) == list(table.names)
 
 
 def test_table_as_text_and_html() -> None:

@@ -45,6 +45,18 @@ def test_a_line_started_beside_its_data_is_no_success(method: str) -> None:
     assert all(result.stderr[name] is None for name in result.without_effect)
 
 
+def test_two_lines_at_one_place_are_named_as_a_combination() -> None:
+    text = """
+m:
+  Gauss: {A: [100, True, 0, 1000], x0: [84, False], SD: [0.5, False]}
+  Gauss: {A: [100, True, 0, 1000], x0: [84, False], SD: [0.5, False]}
+"""
+    result = fit(text, line_data() - 20.0)
+    assert not result.success
+    assert set(result.without_effect) == {"Gauss_01_A", "Gauss_02_A"}
+    assert "Gauss_01_A up, Gauss_02_A down" in result.message
+
+
 def test_an_error_larger_than_its_bounds_is_a_caution() -> None:
     text = """
 m:
@@ -77,19 +89,20 @@ def point(root: np.ndarray, residual: np.ndarray, **given: object) -> Point:
     return Point(root=root, downhill=root.T @ residual, **{**values, **given})  # type: ignore[arg-type]
 
 
-def test_the_distance_is_the_projection_of_the_residual() -> None:
+@pytest.mark.parametrize(
+    ("residual", "sides", "distance"),
+    [((3, 4, 7), (0, 0), 2.5), ((-3, 0, 7), (-1, 0), 0.0), ((3, 0, 7), (-1, 0), 1.5)],
+)
+def test_the_distance_is_the_projection_of_the_residual(
+    residual: tuple[int, ...], sides: tuple[int, ...], distance: float
+) -> None:
+    """Without what a bound holds, at 0 here."""
     root = np.array([[1.0, 0.0], [0.0, 100.0], [0.0, 0.0]])
-    verdict = judge(point(root, np.array([3.0, 4.0, 7.0]), variance=4.0), lambda at: np.inf)
-    assert verdict.distance == pytest.approx(2.5)
+    lower = np.where(np.array(sides) < 0, 0.0, -np.inf)
+    end = point(root, np.array(residual), lower=lower, sides=np.array(sides), variance=4.0)
+    verdict = judge(end, lambda at: np.inf)
+    assert verdict.distance == pytest.approx(distance)
     assert verdict.lost == ()
-
-
-def test_what_a_bound_holds_is_not_asked_for() -> None:
-    root = np.eye(2)
-    held = point(root, np.array([-3.0, 0.0]), lower=np.zeros(2), sides=np.array([-1, 0]))
-    assert judge(held, lambda at: np.inf).distance == 0.0
-    pulled = point(root, np.array([3.0, 0.0]), lower=np.zeros(2), sides=np.array([-1, 0]))
-    assert judge(pulled, lambda at: np.inf).distance == pytest.approx(3.0)
 
 
 def test_a_weak_direction_is_walked() -> None:

@@ -14,6 +14,7 @@ from support.native_cases import CASES
 
 from bench.problems.cases import seed_case, six_files
 from pyspec import (
+    FitError,
     FitResult,
     Measurement,
     Model,
@@ -239,3 +240,10 @@ def test_of_data_by_reference() -> None:
     known = fit_model(case.model, case.measurement)
     source = Measurement(data=ArraySource(np.asarray(case.measurement.data), "data", 16))
     agree(fit_model(case.model, source, linear="eliminate"), known)
+
+
+def test_a_start_outside_of_the_domain_is_an_error_that_names_it() -> None:
+    model = doublet()
+    model.set("LinBack_m", 1e308)
+    with pytest.raises(FitError, match=r"at the start: .*at energy 81\.8: a value overf"):
+        fit_model(model, Measurement(data=seen(doublet())), linear="eliminate")

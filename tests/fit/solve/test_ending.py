@@ -173,3 +173,10 @@ def test_a_mixing_at_0_is_neutral(asked: list[int]) -> None:
         assert result.success
         assert result.stderr["GLP_01_m"] is None
         assert result.stderr["GLP_01_F"] is not None
+
+
+def test_without_slopes_nothing_is_known_of_lost_directions() -> None:
+    ending = Ending(np.zeros(2), np.full((2, 2), np.nan), 2.0, 1.0, 20, lost=(0, 1))
+    assert np.isnan(ending.determined().covariance).all()
+    with pytest.raises(ValueError, match="slopes"):
+        _ = ending.root

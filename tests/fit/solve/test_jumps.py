@@ -8,6 +8,7 @@ import pytest
 from pyspec import FitResult, Measurement, fit_joint, fit_model, fit_trace
 from pyspec.fit.findings.kinds import Kind
 from pyspec.model import Model, load_dynamics, load_model, load_profile, load_time_model
+from pyspec.plan.places import differences, interval
 
 MODELS = """
 functions:
@@ -29,9 +30,7 @@ EDGE = np.where(ENERGY > 6.234, 5.0, 1.0)
 
 def model(name: str, start: float = 5.0) -> Model:
     made = load_model(MODELS.replace("START", str(start)), name)
-    made.set_axes(
-        energy=ENERGY,
-    )
+    made.set_axes(energy=ENERGY)
     return made
 
 
@@ -213,15 +212,20 @@ line:
 """
 LAWS = """
 decay:
-  expFun: {A: [1.0, true], tau: [4.0, true, 0.1, 100], t0: [ONSET, true, -5, 15]}
+  expFun: {A: [1.0, true], tau: [4.0, true, 0.1, 100], t0: [PLACE, true, -5, 15]}
 step:
-  stepFun: {A: [1.0, true], t0: [ONSET, true, -5, 15]}
+  stepFun: {A: [1.0, true], t0: [PLACE, true, -5, 15]}
+box:
+  Box: {w: [PLACE, true, 0.1, 9]}
+  expFun: {A: [1.0, true], tau: [4.0, true, 0.1, 100], t0: [0.1, false]}
+functions:
+  Box: {domain: kernel, parameters: w > 0, formula: "where(abs(d) <= w / 2, 1, 0)"}
 """
 DELAYS = np.linspace(-5.0, 15.0, 81)
 
 
-def moved(law: str, onset: float) -> Model:
-    text = LAWS.replace("ONSET", str(onset))
+def moved(law: str, place: float) -> Model:
+    text = LAWS.replace("PLACE", str(place))
     made = load_model(SPECTRUM, "line")
     made.add_dynamics("GLP_01_x0", load_dynamics(text, [law], "GLP_01_x0", -1))
     made.set_axes(energy=np.linspace(0.0, 10.0, 60), time=DELAYS)
@@ -244,7 +248,19 @@ def test_onset_is_found_from_afar(law: str, start: float) -> None:
     assert result.intervals == {name: (1.5, 1.75)}
     assert result.stderr[name] is None
     assert "lies above 1.5, up to 1.75" in result.message
-    for free in result.free_names:
-        if free != name:
-            assert result.stderr[free] is not None, free
+    assert all(result.stderr[free] for free in result.free_names if free != name)
     assert result.values["GLP_01_A"] == pytest.approx(10.0, abs=5 * result.stderr["GLP_01_A"])
+
+
+def test_intervals_are_open_below_and_equal_places_are_one() -> None:
+    ends = [interval(np.array([0.0, 1.0, 2.0]), value) for value in (-1.0, 1.0, 1.5, 3.0)]
+    assert ends == [(-np.inf, 0.0), (0.0, 1.0), (1.0, 2.0), (2.0, np.inf)]
+    np.testing.assert_allclose(differences(np.array([0.0, 0.1, 0.3])), [0.0, 0.1, 0.2, 0.3])
+
+
+def test_width_of_a_box_by_formula() -> None:
+    """It sums over the samples, and is searched for between them."""
+    result = fit_model(moved("box", 1.2), Measurement(data=data_of(moved("box", 3.1))))
+    low, high = result.intervals["GLP_01_x0_Box_w"]
+    assert low < 3.1 <= high
+    assert high - low == pytest.approx(0.5)

@@ -159,13 +159,6 @@ def test_a_wider_tolerance_ends_sooner() -> None:
         assert abs(wide.values[name] - tight.values[name]) < 0.01 * tight.stderr[name]
 
 
-def test_two_methods_in_turn() -> None:
-    result = fit_model(spectrum(), Measurement(data=data_1d()), method=("nelder", "native"))
-    assert result.method == "nelder then native"
-    assert result.success
-    check_truth(result, TRUE_1D)
-
-
 def test_fallback_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: Any, *given: Any, **named: Any) -> None:
         raise PlanError("cannot compile this")

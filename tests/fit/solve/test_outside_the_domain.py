@@ -97,3 +97,10 @@ def test_a_derivative_that_overflows_names_its_parameter(options: dict[str, str]
         fit_joint(parts, **options)
     model.energy = energy[60:]  # from -300 eV on it is not
     fit_model(model, Measurement(data=np.full(121, 3.1)), **options)
+
+
+def test_so_it_does_at_the_end_of_a_search_without_derivatives() -> None:
+    model = load_model(STEEP, "m")
+    model.energy = np.linspace(-900.0, 900.0, 181)
+    with pytest.raises(FitError, match="that of the residual by ExpBack_A is too large"):
+        fit_model(model, Measurement(data=np.full(181, 3.1)), method="nelder")

@@ -10,7 +10,7 @@ from support.fit_cases import agree, loaded
 
 from pyspec.fit import FitResult, fit_model
 from pyspec.fit.bounds import at_bound
-from pyspec.model import Measurement, Model, load_dynamics, load_model
+from pyspec.model import Measurement, Model, load_dynamics
 
 Array = npt.NDArray[np.float64]
 
@@ -18,46 +18,24 @@ ENERGY = np.linspace(80.0, 90.0, 200)
 TIME = np.linspace(-2.0, 20.0, 45)
 LOG_TIME = np.concatenate([np.linspace(-1.0, 1.0, 21), np.geomspace(1.1, 1e6, 60)])
 
-#: Every parameter with a value, and with an interval that suits the data.
-USUAL = {
-    "y0": (5.0, 0.0, 50.0),
-    "p": (1e-3, 0.0, 0.1),
-    "A1": (30.0, 0.0, 100.0),
-    "x1": (83.5, 82.0, 85.0),
-    "F": (1.0, 0.1, 5.0),
-    "m": (0.4, 0.0, 1.0),
-    "A2": (15.0, 0.0, 100.0),
-    "x2": (86.5, 85.0, 88.0),
-}
-TEXT = """
+LINE = """
 line:
-  Offset:
-    y0: {y0}
-  Shirley:
-    pShirley: {p}
-  GLP:
-    A: {A1}
-    x0: {x1}
-    F: {F}
-    m: {m}
-  GLP:
-    A: {A2}
-    x0: {x2}
-    F: ["GLP_01_F"]
-    m: ["GLP_01_m"]
+  Offset: {y0: [5, True, 0, 50]}
+  Shirley: {pShirley: [1e-3, True, 0, 0.1]}
+  GLP: {A: [30, True, 0, 100], x0: [83.5, True, 82, 85], F: [1, True, 0.1, 5], m: [0.4, True, 0, 1]}
+  GLP: {A: [15, True, 0, 100], x0: [86.5, True, 85, 88], F: ["GLP_01_F"], m: ["GLP_01_m"]}
 """
+HEIGHTS = ("Offset_y0", "GLP_01_A", "GLP_02_A")
 
-USUAL_TEXT = {name: f"[{value}, True, {low}, {high}]" for name, (value, low, high) in USUAL.items()}
 
-
-def line(scale: float = 1.0, **changed: tuple[float, float, float]) -> Model:
-    rows = {**USUAL, **changed}
-    for name in ("y0", "A1", "A2"):
-        if name not in changed:
-            value, low, high = rows[name]
-            rows[name] = value * scale, low * scale, high * scale
-    text = {name: f"[{one[0]!r}, True, {one[1]!r}, {one[2]!r}]" for name, one in rows.items()}
-    return loaded(TEXT.format(**text), "line", energy=ENERGY)
+def line(scale: float = 1.0, changed: dict[str, tuple[float, float, float]] | None = None) -> Model:
+    """Two lines whose values and bounds suit the data, but for those that are changed."""
+    model = loaded(LINE, "line", energy=ENERGY)
+    for name in HEIGHTS:
+        model.set(name, scale * model.values[name], max=scale * model.parameters[name].max)
+    for name, (value, low, high) in (changed or {}).items():
+        model.set(name, value, min=low, max=high)
+    return model
 
 
 def measured(model: Model, sigma: float, seed: int = 0) -> Measurement:
@@ -66,19 +44,20 @@ def measured(model: Model, sigma: float, seed: int = 0) -> Measurement:
     return Measurement(data=clean + noise, weight=np.full(clean.shape, 1.0 / sigma))
 
 
+MILLION, ABSURD = (0.0, 0.0, 1e6), (0.0, 0.0, 1e15)
 WIDE = {
-    "one height": {"A1": (0.0, 0.0, 1e6)},
-    "both heights": {"A1": (0.0, 0.0, 1e6), "A2": (0.0, 0.0, 1e6)},
-    "heights of an absurd interval": {"A1": (0.0, 0.0, 1e15), "A2": (0.0, 0.0, 1e15)},
-    "all heights": {"A1": (0.0, 0.0, 1e6), "A2": (0.0, 0.0, 1e6), "y0": (0.0, 0.0, 1e6)},
-    "a height from above": {"A1": (1e6, 0.0, 1e6)},
-    "a background": {"y0": (0.0, 0.0, 1e9)},
-    "a loss": {"p": (0.0, 0.0, 1e6)},
-    "a width": {"F": (0.4, 0.4, 1e6)},
-    "a place": {"x1": (83.0, 83.0, 1e6)},
-    "a place from above": {"x1": (84.0, -1e6, 84.0)},
-    "a mixing": {"m": (0.0, 0.0, 1e3)},
-    "most": {"A1": (0.0, 0.0, 1e6), "F": (0.4, 0.4, 1e6), "m": (0.0, 0.0, 1.0)},
+    "one height": {"GLP_01_A": MILLION},
+    "both heights": {"GLP_01_A": MILLION, "GLP_02_A": MILLION},
+    "heights of an absurd interval": {"GLP_01_A": ABSURD, "GLP_02_A": ABSURD},
+    "all heights": dict.fromkeys(HEIGHTS, MILLION),
+    "a height from above": {"GLP_01_A": (1e6, 0.0, 1e6)},
+    "a background": {"Offset_y0": (0.0, 0.0, 1e9)},
+    "a loss": {"Shirley_pShirley": MILLION},
+    "a width": {"GLP_01_F": (0.4, 0.4, 1e6)},
+    "a place": {"GLP_01_x0": (83.0, 83.0, 1e6)},
+    "a place from above": {"GLP_01_x0": (84.0, -1e6, 84.0)},
+    "a mixing": {"GLP_01_m": (0.0, 0.0, 1e3)},
+    "most": {"GLP_01_A": MILLION, "GLP_01_F": (0.4, 0.4, 1e6), "GLP_01_m": (0.0, 0.0, 1.0)},
 }
 
 
@@ -102,7 +81,7 @@ NATIVE_ALONE = ("heights of an absurd interval", "a mixing")
 def test_a_wide_interval_ends_where_a_usual_one_does(
     case: str, method: str, wanted: FitResult
 ) -> None:
-    result = fit_model(line(**WIDE[case]), measured(line(), 0.5), method=method)
+    result = fit_model(line(1.0, WIDE[case]), measured(line(), 0.5), method=method)
     assert wanted.success
     assert result.success, result.message
     agree(result, wanted, 1e-2, 0.02)
@@ -114,8 +93,7 @@ def test_a_wide_interval_ends_where_a_usual_one_does(
 @pytest.mark.parametrize("scale", [1e-9, 1e9])
 def test_the_size_of_the_data_counts(scale: float) -> None:
     data = measured(line(scale), 0.5 * scale)
-    wide = {"A1": (0.0, 0.0, 1e15), "A2": (0.0, 0.0, 1e15)}
-    result = fit_model(line(scale, **wide), data)
+    result = fit_model(line(scale, WIDE["heights of an absurd interval"]), data)
     assert result.success, result.message
     begins = 1e-3 * float(np.max(data.data))
     assert result.start["GLP_01_A"] == result.start["GLP_02_A"] == pytest.approx(begins)
@@ -126,10 +104,9 @@ def test_the_size_of_the_data_counts(scale: float) -> None:
 @pytest.mark.parametrize("height", [1e6, 1e12])
 def test_a_quantity_begins_as_what_takes_it(height: float) -> None:
     def made(value: float) -> Model:
-        text = TEXT.format(**USUAL_TEXT | {"A1": '["q"]'})
-        model = load_model(text + f"parameters:\n  q: [{value}, True, 0, {height}]\n", "line")
-        model.set_axes(energy=ENERGY)
-        return model
+        text = LINE.replace("[30, True, 0, 100]", '["q"]')
+        quantity = f"parameters: {{q: [{value}, True, 0, {height}]}}\n"
+        return loaded(text + quantity, "line", energy=ENERGY)
 
     result = fit_model(made(0.0), measured(made(30.0), 0.5))
     assert result.success, result.message
@@ -160,11 +137,14 @@ def moving(target: str, A: float, low: float, high: float, tau: float, time: Arr
 @pytest.mark.parametrize(("target", "A"), [("GLP_01_A", 12.0), ("GLP_01_x0", 0.6)])
 def test_laws_begin_by_what_they_move_and_their_axis(target: str, A: float, time: Array) -> None:
     truth = moving(target, A, 0.0, 1e9, 3.0, time)
-    result = fit_model(moving(target, 0.0, 0.0, 1e9, 0.3, time), measured(truth, 0.3))
+    seen = measured(truth, 0.3)
+    result = fit_model(moving(target, 0.0, 0.0, 1e9, 0.3, time), seen)
     assert result.success, result.message
     tau = f"{target}_expFun_01_tau"
     assert abs(result.values[tau] - 3.0) < 4 * result.stderr[tau]
     assert 0.3 < result.start[tau] < 0.5
+    size = np.ptp(ENERGY[::4]) if target == "GLP_01_x0" else np.max(seen.data)
+    assert result.start[f"{target}_expFun_01_A"] == pytest.approx(1e-3 * size)
 
 
 def test_a_value_far_from_the_end_of_a_wide_interval_is_at_no_bound() -> None:
