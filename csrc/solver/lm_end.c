@@ -9,9 +9,6 @@ static const double NEUTRAL = 1e-3;
 /* Below this share of the data, squared, a residual is rounding and has no standard deviation. */
 static const double RESIDUE = 1e-16;
 
-/* The variance of a parameter with a shorter column is too large for a double, or nearly so. */
-static const double LEAST_LENGTH = 1e-150;
-
 /* [J r] with some columns first, those of J scaled to length 1. */
 typedef struct columns {
     int64_t order, n_free; /* all columns; those that are free, which stand first */

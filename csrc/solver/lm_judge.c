@@ -6,14 +6,8 @@
 #include "solver/search.h"
 #include "separable/span.h"
 
-/* A direction of a smaller singular value, relative to the largest, is lost. A WEAK one is walked. */
-static const double LOST = 1e-12;
-
 /* One standard error along a determined direction raises chi^2 by the variance; this share of it is demanded. */
 static const double RISE = 1e-2;
-
-/* A parameter takes part in a lost direction where its share of it is larger than this. */
-static const double SHARE_LOST = 1e-5;
 
 /* A bound nearer than this share of a step along a weak direction is in its way. */
 static const double BLOCKED = 1e-2;

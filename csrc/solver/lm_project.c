@@ -4,9 +4,6 @@
  * once the slope says so. A combination without effect gets no step. */
 #include "solver/reduce.h"
 
-/* A combination of columns of b, of length 1 each, that is shorter than this beside the longest has no effect. */
-static const double UNDETERMINED = 1e-12;
-
 /* b rests if another step would lower chi^2 by less than REST, in units of the variance of a point, or change less
  * than SHARE of the model, in squares. The reduced chi^2 is that after the step. Its slopes are those before it. A
  * second step repairs the rounding of a step from afar. The weights of counts depend on b: the prediction of a step
@@ -60,7 +57,7 @@ static int64_t find_basis(reduction *r, double *weakest)
     pyspec_singular(r->basis, m, r->n_free, r->mix, r->value);
     *weakest = r->value[r->n_free - 1] / r->value[0];
     n_basis = 0;
-    while (n_basis < r->n_free && r->value[n_basis] > UNDETERMINED * r->value[0])
+    while (n_basis < r->n_free && r->value[n_basis] > LOST * r->value[0])
         n_basis++;
     return n_basis;
 }

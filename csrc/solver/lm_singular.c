@@ -3,9 +3,6 @@
  * J. SIAM 6 (1958) 51). */
 #include "solver/reduce.h"
 
-/* Of a column of length 1, what others leave is nothing but rounding below this. */
-static const double LOST = 1e-12;
-
 /* The square of a column, beside the others of length 1, that is nothing but rounding. */
 static const double DUST = 1e-30;
 enum { MOST_SWEEPS = 40 };

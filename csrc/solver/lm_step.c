@@ -2,9 +2,6 @@
  * condition asks for it, within the bounds. */
 #include "solver/solver.h"
 
-/* A direction in which the scaled J is this small is not determined by the data. */
-static const double UNDETERMINED = 1e-12;
-
 /* A parameter is next to a bound within this part of the way between both. */
 static const double NEXT_TO = 1e-3;
 
@@ -110,7 +107,7 @@ static double solve_factor(const pyspec_solver *s, const solver_work *w, double 
         double *column = w->rows + free_index * n_rows, share = w->largest[j] / w->norm[j];
         for (row = 0; row <= j; row++)
             column[row] = at(s->normal, order, row, j) / w->norm[j];
-        column[order + free_index] = sqrt(damping) * share + UNDETERMINED;
+        column[order + free_index] = sqrt(damping) * share + LOST;
         free_index++;
     }
     for (row = 0; row < order; row++) {
@@ -126,7 +123,7 @@ static double solve_factor(const pyspec_solver *s, const solver_work *w, double 
             y[j] -= at(u, n_free + 1, j, k) * y[k];
         double pivot = at(u, n_free + 1, j, j);
         least = pivot * pivot < least ? pivot * pivot : least;
-        y[j] = pivot > 4.0 * UNDETERMINED ? y[j] / pivot : 0.0;
+        y[j] = pivot > 4.0 * LOST ? y[j] / pivot : 0.0;
     }
     free_index = 0;
     for (int64_t j = 0; j < n; j++)

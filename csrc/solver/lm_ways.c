@@ -21,10 +21,6 @@ static const double SLIGHT = 1e-6;
  * 6,500 fits of one to three lines. A whole standard error lost more of them. */
 static const double NEXT_TO = 1e-3;
 
-/* A direction is lost if less than LOST of a column is left beside those before it. Parameters
- * with more than SHARE of it are lost too. A column shorter than LEAST_LENGTH is none. */
-static const double LOST = 1e-12, SHARE = 1e-5, LEAST_LENGTH = 1e-150;
-
 /* What is under way. */
 enum { WAY_NONE, WAY_OUT, WAY_OUT_END, WAY_REDUCED, WAY_OTHER, WAY_OTHER_END, WAY_END };
 
@@ -174,7 +170,7 @@ static void find_groups(const pyspec_search *q)
     find_shares(w, n);
     for (int64_t k = 0; k < n; k++) {
         const double begin = q->start[k];
-        const int is_lost = w->length[k] == 0.0 || sqrt(w->share[k]) > SHARE;
+        const int is_lost = w->length[k] == 0.0 || sqrt(w->share[k]) > SHARE_LOST;
         const int is_moved = is_lost && begin != s->theta[k] && lower[k] <= begin &&
                              begin <= upper[k];
         w->held[k] = !is_moved ? 0.0 : s->theta[k] == lower[k] || s->theta[k] == upper[k] ? 2.0 : 1.0;

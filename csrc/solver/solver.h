@@ -13,6 +13,15 @@ static const double CONDITION_LIMIT = 1e8;
  * the largest. Above it, columns made orthogonal one by one are so to 1e-12. */
 static const double WEAK = 1e-4;
 
+/* A combination whose singular value is below this share of the largest has no effect: the rest is rounding. */
+static const double LOST = 1e-12;
+
+/* A parameter is not determined if more than this of it, in length, lies in directions that are lost. */
+static const double SHARE_LOST = 1e-5;
+
+/* A shorter column is none: the variance of its parameter is too large for a double. */
+static const double LEAST_LENGTH = 1e-150;
+
 /* Nearer than this, in standard errors, the undamped step is tried first. */
 static const double NEAR_OPTIMUM = 0.5;
 

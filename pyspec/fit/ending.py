@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pyspec._library import CONSTANTS
 from pyspec.executor.normal import unpack
+from pyspec.fit.solve.determined import WEAK
 
 Array = npt.NDArray[np.float64]
 
@@ -28,9 +29,6 @@ _WORDS = {
 
 
 _AT_BOUND = CONSTANTS["ENDING_AT_BOUND"]
-
-#: A direction whose singular value is below this share of the largest may be lost.
-WEAK = 1e-4
 
 #: An error that is longer has no square: the parameter went off to where nothing depends on it.
 LONGEST = 1e150

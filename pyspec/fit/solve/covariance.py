@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from pyspec.fit.solve.determined import LOST, SHARE_LOST
 from pyspec.functions.losses import FLOOR
 from pyspec.model import Measurement
 
@@ -55,15 +56,8 @@ def fisher_weight(measurement: Measurement, expected: Array) -> Array:
     return weight
 
 
-#: A direction in which the derivatives, scaled to columns of length 1, are this small beside the
-#: largest is not determined by the data.
-UNDETERMINED = 1e-12
-
 #: The variance of a parameter with a shorter column is too large for a double, or nearly so.
 LEAST_LENGTH = 1e-150
-
-#: A parameter that takes part in such a direction by more than this is not determined.
-SHARE = 1e-5
 
 
 def gauss_newton(derivatives: Array) -> tuple[Array | None, list[int]]:
@@ -83,11 +77,11 @@ def gauss_newton(derivatives: Array) -> tuple[Array | None, list[int]]:
     else:
         scaled = derivatives[:, informed] / size[informed]
     _, singular, vt = np.linalg.svd(scaled, full_matrices=False)
-    good = singular > UNDETERMINED * singular[0]
+    good = singular > LOST * singular[0]
     if singular.size == size.size and good.all():
         weighted = vt.T / singular
         return (weighted @ weighted.T) / (size[:, None] * size), []
-    lost = np.sqrt(np.einsum("ij,ij->j", vt[~good], vt[~good])) > SHARE
+    lost = np.sqrt(np.einsum("ij,ij->j", vt[~good], vt[~good])) > SHARE_LOST
     kept = [k for k, is_lost in zip(informed, lost, strict=True) if not is_lost]
     empty = [k for k in range(size.size) if k not in kept]
     if not kept:
