@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyspec import File, Measurement, load_model
+from pyspec import File
 from pyspec.build.desk import Desk
 from pyspec.cli.arguments import build_parser
 from pyspec.cli.commands.build import session_of
@@ -71,14 +71,6 @@ def test_noise_is_kept(tmp_path: Path, noise: str) -> None:
     same_when_opened(built(file), tmp_path)
 
 
-def test_masked_points_are_kept(tmp_path: Path) -> None:
-    mask = np.zeros(81, dtype=bool)
-    mask[10:14] = True
-    session = built(spectrum(mask=mask))
-    assert session.fit().n_data == 77  # type: ignore[union-attr]
-    same_when_opened(session, tmp_path)
-
-
 def test_a_trace(tmp_path: Path) -> None:
     data = np.where(TIME >= 0, 4.0 * np.exp(-TIME / 2.0), 0.0) + 0.05 * NOISE[:61]
     session = Session(File(data=data, time=TIME, name="trace"))
@@ -94,19 +86,6 @@ def test_a_trace(tmp_path: Path) -> None:
     assert [one["type"] for one in handles] == ["t0", "tau"]
     desk.close()
     same_when_opened(session, tmp_path)
-
-
-def test_a_measurement_with_a_model() -> None:
-    model = load_model("m:\n  Offset: {y0: [2, True]}\n  Gauss: {A: [7, True], x0: [4.1, True],"
-                       " SD: [0.7, True]}\n", "m")  # fmt: skip
-    model.set_axes(energy=ENERGY)
-    weight = np.full(81, 10.0)
-    measurement = Measurement(LINE + 0.1 * NOISE, columns=(5, 70), weight=weight)
-    session = Session(measurement, model)
-    assert session.ground.measurement(session.document).columns == (5, 70)
-    result = session.fit()
-    assert result
-    assert result.n_data == 65  # type: ignore[union-attr]
 
 
 def test_errors_are_shown_where_an_onset_follows_the_energy(tmp_path: Path) -> None:
@@ -143,16 +122,6 @@ m:
     assert session.fit() is session.document.result
     assert session.edit(Yaml(session.text.replace(old, new, 1)))
     assert session.document.result is None
-
-
-@pytest.mark.parametrize("edit", [Window((1, 7)), Exclude("energy", 1, 2)])
-def test_a_fit_is_not_of_other_points(edit: Window | Exclude) -> None:
-    session = built(spectrum())
-    assert session.document.result is not None
-    assert session.edit(edit)
-    assert session.document.result is None
-    session.undo()
-    assert session.document.result is not None
 
 
 def test_free_spectra_are_shown(tmp_path: Path) -> None:
@@ -218,22 +187,6 @@ def test_laws_with_free_spectra_are_added(tmp_path: Path) -> None:
     assert session.model.parameters["expFun_02_t0"].expr == "expFun_01_t0"
     refused = session.edit(Add("GLP"))
     assert isinstance(refused, Refusal)
-
-
-def test_onsets_and_other_components_beside_free_spectra() -> None:
-    text = (
-        "parameters: {c0: [0.1, True], c1: [0.02, True]}\n"
-        "m:\n  stepFun: {A: [2, True], t0: [0, False]}\n"
-        '  expFun: {A: {free: energy}, tau: [3, True], t0: ["c0 + c1 * energy"]}\n'
-    )
-    data = 0.01 * np.ones((61, 81)) * NOISE
-    session = Session(File(data=data, energy=ENERGY, time=TIME, name="tr"), text)
-    frame = session.frame()
-    assert frame.problem == ""
-    np.testing.assert_allclose(frame.dispersed["expFun_01_t0"], 0.1 + 0.02 * ENERGY)
-    row = session.document.cursor[0]
-    total = frame.spectrum["stepFun_01"] + frame.spectrum["expFun_01"]
-    np.testing.assert_allclose(total, frame.model[row], atol=1e-5)
 
 
 def test_a_kinetic_scheme_is_told_as_states_and_steps(tmp_path: Path) -> None:

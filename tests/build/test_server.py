@@ -84,18 +84,6 @@ def test_commands_are_made_and_refused_in_words(tmp_path: Path) -> None:
             assert "unexpected" not in answer["error"]["message"], answer
 
 
-def test_two_pages_show_the_same(tmp_path: Path) -> None:
-    with served(session(), tmp_path) as server, opened(server) as one, opened(server) as other:
-        assert one.ask("add", component="Gauss", at={"energy": 7.0})["name"] == "Gauss_01"
-        other.until(lambda page: len(page.state.get("components", [])) == 4)
-        assert other.ask("undo")["ok"]
-        one.until(lambda page: page.state["history"]["at"] == 0)
-        one.until(lambda page: len(page.state["components"]) == 3)
-        with opened(server) as third:
-            third.until(lambda page: "history" in page.state)
-            assert third.state["yaml"] == one.state["yaml"]
-
-
 def test_a_page_that_was_behind_gets_the_newest(tmp_path: Path) -> None:
     with served(session(), tmp_path) as server, opened(server) as page:
         page.until(lambda one: "trace" in one.frames)
@@ -268,17 +256,6 @@ def test_many_messages_are_answered_or_refused(tmp_path: Path) -> None:
         sender.join()
         assert not any(one["ok"] for one in page.answers.values())
         assert page.ask("set", name="GLP_01_A", field="value", value=11.0)["ok"]
-
-
-def test_names_with_html_are_text(tmp_path: Path) -> None:
-    found = session()
-    found.ground.file.name = "<img src=x onerror=alert(1)>"
-    with served(found, tmp_path) as server, opened(server) as page:
-        page.until(lambda one: "file" in one.state)
-        assert page.state["file"]["name"] == "<img src=x onerror=alert(1)>"
-        assert page.ask("model_new", name="<b>x</b>", copy_of="line")["ok"]
-        page.until(lambda one: one.state["models"]["chosen"] == "<b>x</b>")
-        assert b"onerror" not in fetched(server, urlsplit(server.address).path)[1]
 
 
 def test_an_unfinished_session_is_offered(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.build.cases import ENERGY, TEXT, bits, random_edit, session, small_file
+from support.build.cases import TEXT, bits, random_edit, session, small_file
 
 from pyspec import load_models
 from pyspec.model.state import state_of
@@ -85,36 +85,17 @@ def test_structure_keeps_comments_and_names() -> None:
     assert found.text.rstrip() == TEXT.rstrip()
 
 
-def test_a_shirley_brings_a_line_to_an_empty_model() -> None:
-    found = session(None)
-    added = found.edit(Add("Shirley"))
-    assert isinstance(added, Diff)
-    assert found.model is not None
-    assert [one.name for one in found.model.components] == ["Shirley", "GLP_01"]
-    assert added.name == "Shirley"
-    assert found.fit()
-    assert found.undo()
-    assert found.undo()
-    assert found.model is None
-
-
-def test_names_move_up_where_a_component_goes() -> None:
-    found = session()
-    assert found.edit(Add("GLP"), Add("GLP"), Set("GLP_03_x0", "expr", "GLP_02_x0 + 1"))
-    assert found.edit(Law("GLP_03_A", "expFun"))
-    assert found.edit(DropLaw("GLP_01_x0"), Remove("GLP_01"))
-    assert found.model is not None
-    assert found.model.parameters["GLP_02_x0"].expr == "GLP_01_x0 + 1"
-    assert found.model.parameters["GLP_02_A"].dynamics is not None
-
-
-def test_a_law_of_two_parameters_is_taken_apart() -> None:
-    text = TEXT.replace("  # the place", "\n    GLP_01_A: {dynamics: [shift]}")
-    found = session(text)
+def test_names_move_up_where_a_component_goes_and_a_law_of_two_is_taken_apart() -> None:
+    found = session(TEXT.replace("  # the place", "\n    GLP_01_A: {dynamics: [shift]}"))
     assert found.edit(Set("GLP_01_A_expFun_01_tau", "value", 7.0))
     assert found.model is not None
-    assert found.model.parameters["GLP_01_A_expFun_01_tau"].value == 7.0
-    assert found.model.parameters["GLP_01_x0_expFun_01_tau"].value == 3.0
+    taus = [found.model.parameters[f"GLP_01_{name}_expFun_01_tau"].value for name in ("A", "x0")]
+    assert taus == [7.0, 3.0]
+    assert found.edit(Add("GLP"), Add("GLP"), Set("GLP_03_x0", "expr", "GLP_02_x0 + 1"))
+    assert found.edit(Law("GLP_03_A", "expFun"))
+    assert found.edit(DropLaw("GLP_01_x0"), DropLaw("GLP_01_A"), Remove("GLP_01"))
+    assert found.model.parameters["GLP_02_x0"].expr == "GLP_01_x0 + 1"
+    assert found.model.parameters["GLP_02_A"].dynamics is not None
 
 
 def test_laws_alone_are_left_where_the_last_model_goes() -> None:
@@ -174,13 +155,3 @@ def test_a_drag_is_one_step_and_compiles_nothing() -> None:
     made = found.edit(Set("GLP_01_x0_expFun_01_tau", "value", 2.0))  # the text of a law is no plan
     assert isinstance(made, Diff)
     assert not made.structure
-
-
-def test_frames_add_up_to_the_model() -> None:
-    found = session()
-    frame = found.frame()
-    assert frame.model.shape == (13, ENERGY.size)
-    row, column = found.document.cursor
-    spectrum, trace = sum(frame.spectrum.values()), sum(frame.trace.values())
-    np.testing.assert_allclose(spectrum, frame.model[row], rtol=1e-6)
-    np.testing.assert_allclose(trace, frame.model[:, column], rtol=1e-6)

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from pyspec import File, JointResult, Project
-from pyspec.build.desk import Desk
-from pyspec.build.state import findings_state
 from pyspec.cli.arguments import build_parser
 from pyspec.cli.commands.build import session_of
 from pyspec.errors import DataError
@@ -65,18 +63,6 @@ def values(found: Session) -> list[dict[str, float]]:
         seen.append(dict(found.model.values))
     assert found.choose(shown)
     return seen
-
-
-def test_the_residual_of_a_fit_of_all_is_looked_at() -> None:
-    """The page said "No findings" of a line that the model lacks."""
-    warm = file(84.3, 12.0, "warm", 2)
-    lacking = warm.data + 4.0 * np.exp(-((ENERGY - 87.0) ** 2))
-    other = File(data=lacking, energy=ENERGY, time=TIME, name="warm")
-    found = Session([file(84.0, 20.0, "cold", 1), other], TEXT)
-    result = found.fit("joint")
-    assert isinstance(result, JointResult)
-    assert found.choose("warm")
-    assert "RESIDUAL_STRUCTURED" in {one["kind"] for one in findings_state(found.document.result)}
 
 
 def test_a_fit_of_all_gives_each_file_its_values() -> None:
@@ -177,17 +163,3 @@ def test_a_saved_session_of_several_files_has_the_same_bits(tmp_path: Path) -> N
     assert len(jobs) == 2
     begun = session_of(build_parser().parse_args(["build", *jobs]))
     assert [one.file.name for one in begun.grounds] == ["cold", "warm"]
-
-
-def test_pages_are_told_of_all_files(tmp_path: Path) -> None:
-    desk = Desk(session(), tmp_path)
-    try:
-        assert desk.state()["files"] == {"all": ["cold", "warm"], "chosen": 0}
-        assert desk.session.fit("joint")
-        row = desk.state()["models"]["all"][0]
-        assert row["n_free"] == 11
-        assert desk.session.choose(1)
-        assert desk.state()["files"]["chosen"] == 1
-        assert {r["scope"] for r in desk.state()["parameters"] if r["name"] == TAU} == {"project"}
-    finally:
-        desk.close()

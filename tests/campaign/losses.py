@@ -1,11 +1,11 @@
 """Kills, full disks and failed writes: ``python -m tests.campaign.losses``.
 
-A forked child runs ``pyspec fit``, adds to an archive, writes a report or exports a folder, where
-results of before stand. At a call drawn at random (write, sync, truncation, renaming) the call
-fails, the disk is full from there on, or the child dies. Or it dies at a moment drawn at random, or
-files may not grow beyond a size drawn at random. Afterwards every file must be the one of before or
-a new one, each as a whole. A process that lived must have kept its fit: in the archive, as
-parameters, or on its output. Prints how many runs there were of each work and fault.
+A forked child runs ``pyspec fit``, writes a report or exports a folder, where results of before
+stand. At a call drawn at random (write, sync, truncation, renaming) the call fails, the disk is
+full from there on, or the child dies. Or it dies at a moment drawn at random, or files may not grow
+beyond a size drawn at random. Afterwards every file must be whole, and a process that lived must
+have kept its fit: in the archive, as parameters, or on its output. Prints how many runs there were
+of each work and fault. Archives alone: tests/io/archive/faults.py.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pyspec import File, Project
 from pyspec.cli import main as command
-from pyspec.io import load_fits, save_fit
+from pyspec.io import load_fits
 from pyspec.plot import report
+from tests.io.archive.faults import KINDS as SHIMMED
 from tests.support.fit_cases import LINE
 
 SHIM = Path(__file__).resolve().parents[1] / "io" / "archive" / "faults.c"
 
-#: What the shim does at the call; and two faults without it.
-SHIMMED = {"this call fails": 1, "disk full from here": 2, "killed": 3, "killed after half": 4}
+#: Two faults beside those of the shim.
 TIMED, SMALL = "killed at a moment", "files may not grow"
 FAULTS = (*SHIMMED, TIMED, SMALL)
 
@@ -63,98 +63,63 @@ def fitted(folder: Path, number: int) -> File:
     return file
 
 
-class Work:
-    """One kind of work in a folder of its own. `run` does it with the fit of a number; `kept` says
-    whether the results of that number are there."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.results = folder / "results"
-        self.results.mkdir(parents=True)
-
-    def prepare(self, number: int) -> None:
-        """What is there before the fault."""
-
-    def run(self, number: int) -> int:
-        raise NotImplementedError
-
-    def kept(self, number: int, printed: str) -> bool:
-        raise NotImplementedError
-
-
-class Command(Work):
-    """``pyspec fit``, over the results of an earlier fit."""
-
-    def prepare(self, number: int) -> None:
-        (self.folder / "models.yaml").write_text(LINE)
-        (self.folder / "job.yaml").write_text(JOB)
-        rows = (
-            f"{x!r},{y!r}\n"
-            for x, y in zip(ENERGY.tolist(), spectrum(number).tolist(), strict=True)
-        )
-        (self.folder / "data.csv").write_text("energy,intensity\n" + "".join(rows))
-
-    def run(self, number: int) -> int:
-        return command(["fit", str(self.folder / "job.yaml"), "--quiet"])
-
-    def kept(self, number: int, printed: str) -> bool:
-        place = fit_of(number).values["GLP_01_x0"]
-        archive, table = self.results / "fits.h5", self.results / "parameters.json"
-        with contextlib.suppress(FileNotFoundError):
-            if load_fits(archive)[0].values["GLP_01_x0"] == place:
-                return True
-        texts = [table.read_text()] if table.exists() else []
-        if "{" in printed:
-            texts.append(printed[printed.index("{") :])
-        found = [json.JSONDecoder().raw_decode(text)[0] for text in texts]
-        names = [{row["name"]: row["value"] for row in one["parameters"]} for one in found]
-        return any(one["GLP_01_x0"] == place for one in names)
-
-
-class Archive(Work):
-    """An archive to which a fit is added. A fit that is not saved is still in memory."""
-
-    def run(self, number: int) -> int:
-        save_fit(self.results / "fits.h5", FITS[number].results[-1])
-        return 0
-
-    def kept(self, number: int, printed: str) -> bool:
-        if "cannot be written" in printed:
-            return True  # the caller was told, and has the fit
-        return load_fits(self.results / "fits.h5")[-1].values == fit_of(number).values
-
-
-class Report(Work):
-    """A report over an earlier one."""
-
-    def run(self, number: int) -> int:
-        report(FITS[number].results[-1], self.results / "report.html")
-        return 0
-
-    def kept(self, number: int, printed: str) -> bool:
-        return "cannot write" in printed or (self.results / "report.html").exists()
-
-
-class Folder(Work):
-    """An exported folder over that of before."""
-
-    def run(self, number: int) -> int:
-        FITS[0].export_fit(filepath=self.results, overwrite=True)
-        return 0
-
-    def kept(self, number: int, printed: str) -> bool:
-        return "cannot be written" in printed or bool(list(self.results.rglob("params.csv")))
-
-
-WORKS = {"fit": Command, "archive": Archive, "report": Report, "export": Folder}
-#: The share of each work.
-SHARES = (4, 3, 2, 1)
-
 FITS: dict[int, File] = {}
 
 
-def fit_of(number: int) -> Any:
-    return FITS[number].results[-1]
+def prepare_fit(folder: Path, number: int) -> None:
+    (folder / "models.yaml").write_text(LINE)
+    (folder / "job.yaml").write_text(JOB)
+    table = np.column_stack([ENERGY, spectrum(number)])
+    np.savetxt(folder / "data.csv", table, "%.17g", ",", header="energy,intensity", comments="")
+
+
+def is_fit_kept(results: Path, number: int, printed: str) -> bool:
+    """Whether the fit stands in the archive, in the parameters or on the output."""
+    place = FITS[number].results[-1].values["GLP_01_x0"]
+    archive, table = results / "fits.h5", results / "parameters.json"
+    with contextlib.suppress(FileNotFoundError):
+        if load_fits(archive)[0].values["GLP_01_x0"] == place:
+            return True
+    texts = [table.read_text()] if table.exists() else []
+    if "{" in printed:
+        texts.append(printed[printed.index("{") :])
+    found = [json.JSONDecoder().raw_decode(text)[0] for text in texts]
+    names = [{row["name"]: row["value"] for row in one["parameters"]} for one in found]
+    return any(one["GLP_01_x0"] == place for one in names)
+
+
+class Work(NamedTuple):
+    """What a run does in a folder with the fit of a number, whether the results of that number are
+    there, and what stands there before."""
+
+    share: int
+    run: Callable[[Path, int], object]
+    kept: Callable[[Path, int, str], bool]
+    prepare: Callable[[Path, int], None] = lambda folder, number: None
+
+
+WORKS = {
+    "fit": Work(
+        4,
+        lambda folder, number: command(["fit", str(folder / "job.yaml"), "--quiet"]),
+        is_fit_kept,
+        prepare_fit,
+    ),
+    "report": Work(
+        2,
+        lambda folder, number: report(FITS[number].results[-1], folder / "results/report.html"),
+        lambda results, number, printed: (
+            "cannot write" in printed or (results / "report.html").exists()
+        ),
+    ),
+    "export": Work(
+        1,
+        lambda folder, number: FITS[0].export_fit(filepath=folder / "results", overwrite=True),
+        lambda results, number, printed: (
+            "cannot be written" in printed or bool(list(results.rglob("params.csv")))
+        ),
+    ),
+}
 
 
 def check_whole(path: Path) -> None:
@@ -184,7 +149,7 @@ def files_of(folder: Path) -> dict[Path, bytes]:
     }
 
 
-def child(shim: Any, work: Work, number: int, fault: str, place: int, output: int) -> None:
+def child(shim: Any, name: str, folder: Path, fault: str, place: int, output: int) -> None:
     """Runs the work and meets the fault; ends the process."""
     for stream in (1, 2):
         os.dup2(output, stream)
@@ -193,10 +158,11 @@ def child(shim: Any, work: Work, number: int, fault: str, place: int, output: in
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (place, place))
     else:
-        shim.faults_arm(str(work.results).encode(), SHIMMED.get(fault, 0), place)
+        shim.faults_arm(str(folder / "results").encode(), SHIMMED.get(fault, 0), place)
     code = 70
     try:
-        code = work.run(number)
+        ended = WORKS[name].run(folder, 1)
+        code = ended if isinstance(ended, int) else 0
     except Exception as error:
         print(error, flush=True)
     finally:
@@ -235,51 +201,48 @@ def main(arguments: list[str] | None = None) -> int:
 
 def attack(base: Path, runs: int, draw: random.Random) -> int:
     shim = ctypes.CDLL(os.environ["PYSPEC_FAULTS"])
-    shim.faults_seen.restype, shim.faults_arm.argtypes = (
-        ctypes.c_long,
-        [ctypes.c_char_p, ctypes.c_int, ctypes.c_long],
-    )
+    shim.faults_seen.restype = ctypes.c_long
+    shim.faults_arm.argtypes = ctypes.c_char_p, ctypes.c_int, ctypes.c_long
     for number in range(2):
         FITS[number] = fitted(base, number)
     templates, calls, spans = base / "templates", dict[str, int](), dict[str, float]()
-    for name, kind in WORKS.items():  # in this process, so that no child imports a thing
-        work = kind(templates / name)
-        work.prepare(0)
+    for name, work in WORKS.items():  # in this process, so that no child imports a thing
+        (templates / name / "results").mkdir(parents=True)
+        work.prepare(templates / name, 0)
         with contextlib.redirect_stdout(io.StringIO()):
-            assert work.run(0) == 0
-        calls[name], spans[name] = count(shim, work, base)
+            work.run(templates / name, 0)
+        calls[name], spans[name] = count(shim, name, templates / name, base / "calls")
     done: Counter[tuple[str, str]] = Counter()
     hit: Counter[str] = Counter()
     kept, wrong, begin = 0, 0, time.monotonic()
     for turn in range(runs):
-        name = draw.choices(list(WORKS), SHARES)[0]
-        fault = draw.choice(FAULTS)
-        folder = base / name
+        name = draw.choices(list(WORKS), [work.share for work in WORKS.values()])[0]
+        fault, work, folder = draw.choice(FAULTS), WORKS[name], base / name
+        results = folder / "results"
         shutil.rmtree(folder, ignore_errors=True)
-        work = WORKS[name](folder)
-        shutil.copytree(templates / name, folder, dirs_exist_ok=True)
-        before = files_of(work.results)
-        work.prepare(1)
+        shutil.copytree(templates / name, folder)
+        before = files_of(results)
+        work.prepare(folder, 1)
         place = draw.randint(1, calls[name]) if fault != SMALL else draw.randint(0, 200_000)
         seconds = draw.uniform(0.0, 1.2 * spans[name]) if fault == TIMED else None
         # A pipe: what is printed is kept however large a file may grow.
         source, output = os.pipe()
         fcntl.fcntl(output, fcntl.F_SETPIPE_SZ, 1 << 20)
-        code = forked(lambda: child(shim, work, 1, fault, place, output), seconds)  # noqa: B023
+        code = forked(lambda: child(shim, name, folder, fault, place, output), seconds)  # noqa: B023
         os.close(output)
         with open(source, errors="replace") as told:
             printed = told.read()
         try:
-            after = files_of(work.results)
+            after = files_of(results)
             if name != "export":  # whose folder may stand aside, and comes back
                 assert before.keys() <= after.keys(), before.keys() - after.keys()
             else:
-                FITS[0].export_fit(filepath=work.results, overwrite=True, pictures=False)
-                after = files_of(work.results)
+                FITS[0].export_fit(filepath=results, overwrite=True, pictures=False)
+                after = files_of(results)
             for path in after:
                 check_whole(path)
             if code >= 0:
-                assert work.kept(1, printed), "the fit is lost"
+                assert work.kept(results, 1, printed), "the fit is lost"
                 kept += 1
         except Exception as error:
             wrong += 1
@@ -297,20 +260,18 @@ def attack(base: Path, runs: int, draw: random.Random) -> int:
     return int(wrong > 0)
 
 
-def count(shim: Any, work: Work, base: Path) -> tuple[int, float]:
+def count(shim: Any, name: str, folder: Path, told: Path) -> tuple[int, float]:
     """How many calls the work makes, and how long it takes."""
-    told = base / "calls"
 
     def run() -> None:
-        shim.faults_arm(str(work.results).encode(), 1, 1 << 40)
+        shim.faults_arm(str(folder / "results").encode(), 1, 1 << 40)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        work.run(0)
+        WORKS[name].run(folder, 0)
         told.write_text(str(shim.faults_seen()))
         os._exit(0)
 
     begin = time.monotonic()
     assert forked(run) == 0
-
     return int(told.read_text()), time.monotonic() - begin
 
 

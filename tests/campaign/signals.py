@@ -22,13 +22,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from tests.campaign.kinds import EVALUATED, KINDS, PARTS, RELEASED, RETURNED
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 
-#: Places of the bytes in the file `state`, see kinds.py.
-EVALUATED, RELEASED, RETURNED, PARTS = range(4)
-
-NAMES = ("native", "leastsq", "slices", "joint", "trace", "sweep", "command", "afterwards")
+NAMES = tuple(KINDS)
 
 #: Shares of the length of a call over which the moments are spread, in turn. `pyspec fit` spends
 #: most of its time on pictures; its fits are in the first tenth.

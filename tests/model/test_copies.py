@@ -9,7 +9,7 @@ import pytest
 
 import pyspec.executor  # noqa: F401  (it evaluates models)
 from pyspec.model import Model, load_dynamics, load_model, load_profile
-from pyspec.model.data.checksum import LINE, LINES, checksum, checksums
+from pyspec.model.data.checksum import LINE, LINES, checksum
 
 _MODEL = """
 parameters:
@@ -68,16 +68,6 @@ def _parts(model: Model) -> list[object]:
     return [*found, model.components, *model.quantities]
 
 
-def test_a_copy_is_what_deepcopy_makes_of_it() -> None:
-    model = _model()
-    loaded = pickle.loads(pickle.dumps(model))  # every part anew, by the fields alone
-    copied = model.copy()
-    assert type(copied) is Model
-    assert vars(copied).keys() == vars(model).keys()
-    assert [repr(part) for part in _parts(copied)] == [repr(part) for part in _parts(loaded)]
-    assert np.array_equal(copied.evaluate(), model.evaluate())
-
-
 def _pickled(model: Model) -> Model:
     found: Model = pickle.loads(pickle.dumps(model))
     return found
@@ -105,17 +95,6 @@ def test_a_copy_shares_no_part_that_can_change(copied_by: Callable[[Model], Mode
     assert model.energy.size == 30
 
 
-def test_parts_that_are_copied_together_stay_together() -> None:
-    model = _model()
-    par = model.parameters["GLP_01_x0"]
-    one, two = copy.deepcopy((model, par))
-    assert one.parameters["GLP_01_x0"] is two
-    two, one = copy.deepcopy((par, model))
-    assert one.parameters["GLP_01_x0"] is two
-    part, one = copy.deepcopy((model.components[0], model))
-    assert one.components[0] is part
-
-
 def test_a_checksum_notices_changes_and_exchanges() -> None:
     for n in [1, 95, LINE - 1, LINE, 3 * LINE + 7, LINE * LINES + LINE + 3]:
         for dtype in [np.float64, np.float32, np.uint16]:
@@ -134,15 +113,3 @@ def test_a_checksum_notices_changes_and_exchanges() -> None:
                     changed = data.copy()
                     changed[[first, second]] = data[[second, first]]
                     assert checksum(changed) != before
-
-
-def test_a_checksum_of_nothing_is_a_number() -> None:
-    assert checksum(np.zeros((0, 4))) == 0
-
-
-def test_checksums_of_rows_are_those_of_each() -> None:
-    for kind in ["<f8", "<u2"]:
-        for shape in [(7, 100), (3, 700), (0, 4), (3, 0), (4, 5000)]:
-            rows = np.random.default_rng(2).integers(0, 99, shape).astype(kind)
-            for given in (rows, rows[:, ::2], rows[::2]):
-                assert checksums(given) == [checksum(one) for one in given]

@@ -101,15 +101,6 @@ def test_an_offset_under_a_line_is_left_at_zero(axis: np.ndarray) -> None:
     assert found["LinBack_m"] == pytest.approx(0.8, rel=0.1)
 
 
-def test_a_peak_alone_of_a_fixed_width_has_height_and_place() -> None:
-    model = Model("alone", [c.Gauss(1, 85, c.fixed(0.6))])
-    model.set_axes(ENERGY)
-    found = model.guess(30 * np.exp(-(((ENERGY - 91) / 0.6) ** 2) / 2))
-    assert sorted(found) == ["Gauss_01_A", "Gauss_01_x0"]
-    assert found["Gauss_01_x0"] == pytest.approx(91, abs=0.1)
-    assert found["Gauss_01_A"] == pytest.approx(30, rel=0.1)
-
-
 def test_bounds_hold() -> None:
     model = Model("one", [c.Offset(1), c.Gauss(A=(1, 0, 5), x0=(82, 81, 84), SD=1)])
     model.set_axes(ENERGY)

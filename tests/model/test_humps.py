@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyspec.model.guess.humps import MANY, humps, noise_of, smoothed
+from pyspec.model.guess.humps import MANY, smoothed
 from pyspec.model.guess.values import peak_places
 
 X = np.arange(300.0)
@@ -45,17 +45,6 @@ def test_narrow_and_broad_lines_of_one_spectrum_are_seen() -> None:
     found = peak_places(rng.poisson(clean))
     assert sorted(round(place / 4) for place in found) == [38, 71, 88, 133, 245]
     assert abs(found[0] - 532) < 2
-
-
-def test_the_noise_of_a_spectrum_with_lines() -> None:
-    rng = np.random.default_rng(4)
-    data = rng.normal(0, 2.0, 300) + 400 * line(150, 6)
-    assert 1.7 < noise_of(data) < 2.4
-    assert noise_of(np.ones(50)) == 0.0
-    assert noise_of(np.ones(2)) == 0.0
-    assert humps(np.ones(50)) == []
-    assert [one.top for one in humps(X)] == [299]  # its end, which is no peak
-    assert peak_places(X) == []
 
 
 def test_many_points_are_smoothed_as_few_are() -> None:

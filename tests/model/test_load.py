@@ -80,11 +80,6 @@ def test_a_model_as_written() -> None:
     assert not par["GLP_02_F"].vary
 
 
-def test_parameters_are_bound_by_name() -> None:
-    second = load_model(GOOD).components[3]
-    assert [par.argument for par in second.parameters] == ["A", "x0", "F", "m"]
-
-
 def test_bounds_default_to_the_domain() -> None:
     par = load_model(GOOD).parameters
     assert (par["GLP_01_F"].min, par["GLP_01_F"].max) == (0.0, math.inf)

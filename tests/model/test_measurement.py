@@ -23,18 +23,6 @@ def hole() -> np.ndarray:
     return data
 
 
-def test_window_crops_rows_and_columns() -> None:
-    measurement = Measurement(DATA, rows=(1, 3), columns=(0, 2))
-    np.testing.assert_array_equal(measurement.window(DATA), DATA[1:3, 0:2])
-    np.testing.assert_array_equal(Measurement(columns=(1, 3)).window(DATA[0]), DATA[0, 1:3])
-
-
-def test_types_of_data_are_kept() -> None:
-    for dtype in (np.float32, np.float64, np.uint16):
-        given = DATA.astype(dtype)
-        assert Measurement(given).data is given
-
-
 def test_nan_counts_where_it_is_fitted() -> None:
     with pytest.raises(DataError, match=r"1 point\(s\) of the data are NaN .* at \(1, 2\)"):
         Measurement(hole())

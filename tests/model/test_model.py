@@ -118,12 +118,6 @@ def test_law_that_would_move_itself(first: str) -> None:
     assert target.parameters[late].dynamics is None
 
 
-def test_laws_may_follow_what_stands_still() -> None:
-    target = model()
-    move(target, "GLP_01_x0", "follow", "GLP_02_A - Offset_y0")
-    assert target.values["GLP_01_x0_expFun_01_A"] == 8.0
-
-
 def test_energy_expression_may_wait_for_dynamics() -> None:
     """GLP_02 follows the amplitude of a law that is added after loading."""
     text = TEXT.replace('"GLP_01_x0 + 3.67"', '"GLP_01_x0_expFun_01_A * 2"')
@@ -228,11 +222,6 @@ def test_description() -> None:
     table = target._repr_html_()
     assert table.startswith("<table><caption>Model &#x27;m&#x27;: Offset, GLP_01, GLP_02; 7 of 12")
     assert table.count("<tr>") == 13
-
-
-def test_a_model_needs_components() -> None:
-    with pytest.raises(ModelError, match="at least one component"):
-        Model("empty", [])
 
 
 def test_an_instrument_sees_so_many_cycles_exactly() -> None:

@@ -9,13 +9,11 @@ import numpy.typing as npt
 import pytest
 
 from pyspec import components as of
-from pyspec.errors import DataError, ModelError
+from pyspec.errors import DataError
 from pyspec.executor import AGREEMENT, worst_difference
-from pyspec.functions.external import register_function
 from pyspec.model import Model, load_model
 from pyspec.model.build.describe import Description, Moving
 from pyspec.model.build.inputs import own_inputs
-from pyspec.model.facts import Outline
 from pyspec.model.sizes import Sizes
 from pyspec.model.units import parameter_units
 from pyspec.plan.compiled import forget
@@ -86,23 +84,6 @@ def test_laws_of_a_quantity_read_inputs() -> None:
     assert model.predict(time=there) == pytest.approx(
         np.array([np.interp(there, TIME, column) for column in model.evaluate().T]).T, abs=1e-12
     )
-
-
-def test_a_quantity_that_takes_no_part_reads_nothing() -> None:
-    model = load_model(FLUX, "other")
-    model.set_axes(energy=ENERGY, time=TIME)
-    assert model.evaluate().shape == (29, 21)
-    with pytest.raises(ModelError, match="it reads none"):
-        model.set_axes(inputs={"ref": TIME})
-
-
-def test_a_registered_function_of_a_quantity_is_not_known_from_before() -> None:
-    def law(t: Array, A: float, tau: float) -> Array:
-        return np.where(t < 0.0, 0.0, A * np.exp(-np.clip(t, 0.0, None) / tau))
-
-    assert not Outline(height(of.moving(1.0, [DECAY]))).calls_python
-    register_function("Own", law, "A, tau>0", domain="time")
-    assert Outline(height(of.moving(1.0, [of.registered("Own", 2.0, 3.0)]))).calls_python
 
 
 def test_sizes_and_units_of_what_moves_a_quantity() -> None:

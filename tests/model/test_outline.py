@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from support.column_models import DECAY, ENERGY, OFFSET, PEAK, SHIRLEY, TIME, energy_model
-from support.zoo import ZOO, make_model
+from support.column_models import DECAY, ENERGY, OFFSET, PEAK, SHIRLEY, energy_model
 
 from pyspec.errors import ModelError
 from pyspec.fit import fit_model
 from pyspec.functions.external import forget_function, register_function
 from pyspec.model import Measurement
-from pyspec.model.build.inputs import read_inputs
 from pyspec.model.facts import Outline
 from pyspec.plan.compiled import compile_model, forget
 
@@ -24,18 +21,6 @@ def empty() -> Iterator[None]:
     forget()
     yield
     forget()
-
-
-@pytest.mark.parametrize("name", ZOO)
-def test_an_outline_says_what_the_model_says(name: str) -> None:
-    model = make_model(name)
-    outline = Outline(model)
-    assert outline.followers == tuple(par.name for par in model.resolution_order())
-    assert outline.is_time_model == model.is_time_model
-    assert outline.reads == read_inputs(model.components)
-    assert outline.has_free == any(par.free for par in model.parameters.values())
-    assert not outline.is_idle
-    assert vars(Outline(copy.deepcopy(model))) == vars(outline)
 
 
 def test_values_bounds_and_axes_share_an_outline_and_structures_do_not() -> None:
@@ -55,14 +40,6 @@ def test_values_bounds_and_axes_share_an_outline_and_structures_do_not() -> None
     assert Outline(energy_model(OFFSET, SHIRLEY, PEAK)).losses == ("Shirley_pShirley",)
     levels = "StaticShirley: {left: [1, true], right: [1, true]}"
     assert Outline(energy_model(levels, PEAK)).losses == ()
-
-
-def test_an_idle_component_is_refused_at_every_fit() -> None:
-    model = energy_model(PEAK, SHIRLEY)
-    measurement = Measurement(data=np.ones((TIME.size, ENERGY.size)))
-    for _ in range(2):
-        with pytest.raises(ModelError, match="reads what stands below it, and nothing does"):
-            fit_model(model, measurement)
 
 
 def test_a_registered_function_is_tried_at_every_fit() -> None:

@@ -9,7 +9,6 @@ from pyspec import ModelError
 from pyspec.components import Gauss as Line
 from pyspec.components import expFun, expr, gaussIRF, moving
 from pyspec.model import Model, load_dynamics, load_model
-from pyspec.model.build.instruments import seen_by, share_text
 from pyspec.model.units import parameter_units
 
 SEVERAL = """
@@ -43,16 +42,6 @@ def test_each_gaussian_has_its_names_and_bounds() -> None:
     units = parameter_units(model, {"energy": "nm", "time": "ps", "value": "mOD"})
     assert units["gaussIRF_02_SD"] == units["gaussIRF_02_shift"] == "ps"
     assert units["gaussIRF_02_share"] == ""
-
-
-def test_the_rows_directly_after_one_another_are_the_instrument() -> None:
-    above, rows, laws = seen_by(load_model(SEVERAL, "decays").components)
-    assert [one.name for one in above] == ["constFun_01"]
-    assert [one.name for one in rows] == ["gaussIRF", "gaussIRF_02", "gaussIRF_03"]
-    assert [one.name for one in laws] == ["expFun_01"]
-    assert share_text(rows, 0) == "1 - gaussIRF_02_share - gaussIRF_03_share"
-    assert share_text(rows, 2) == "gaussIRF_03_share"
-    assert share_text(rows[:1], 0) == "1"
 
 
 @pytest.mark.parametrize("name", ["decays", "peak"])

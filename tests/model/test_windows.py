@@ -28,16 +28,3 @@ def test_the_finer_axis_decides() -> None:
     assert apart(AXIS, bent).startswith("up to 0.199 apart, ")
     near = bent + 2e-6
     assert apart(bent, near).endswith("where rounding may be 1e-06")
-
-
-def test_a_single_point_has_its_last_digits() -> None:
-    assert apart(np.array([0.1 + 0.2]), np.array([0.3])) == ""
-    assert apart(np.array([0.3001]), np.array([0.3])) != ""
-    assert places_on(np.array([0.3]), np.array([0.1 + 0.2, 0.3001])).tolist() == [0, -1]
-
-
-def test_places_of_points_in_any_order() -> None:
-    axis = np.array([3.0, 1.0, 2.0, 10.0])
-    assert places_on(axis, np.array([2.0, 10.0, 1.0, 0.0, 11.0, 2.5])).tolist() == [
-        2, 3, 1, -1, -1, -1,
-    ]  # fmt: skip

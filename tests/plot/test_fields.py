@@ -126,17 +126,6 @@ def test_an_empty_legend_leaves_it_out() -> None:
     assert right.get_legend() is None
 
 
-def test_values_without_a_place_on_a_logarithmic_axis_are_marked() -> None:
-    # Lines fell to the edge of the picture at each of them.
-    data = np.where(np.arange(41) % 5 == 0, -1.0, 20 + ENERGY)
-    ax = plot_data(data, ENERGY, z_type="log").axes[0]
-    assert np.isnan(ax.lines[0].get_ydata()).sum() == 9
-    (mark,) = [one for one in ax.lines if one.get_marker() == "v"]
-    np.testing.assert_array_equal(mark.get_xdata(), ENERGY[::5])
-    assert [text.get_text() for text in ax.get_legend().texts] == ["0 or below"]
-    assert plot_data(data, ENERGY).axes[0].get_legend() is None
-
-
 def test_the_name_of_a_masked_spectrum_stands_at_its_fit() -> None:
     # It stood at zero, among the names of other spectra.
     data = 50 + DATA[:3]

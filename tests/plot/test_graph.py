@@ -6,7 +6,7 @@ import pytest
 from support.graphs import WHOLE
 from support.zoo import ZOO, make_model
 
-from pyspec.ir import DomainKind, GraphIR, build_graph, parse_graph
+from pyspec.ir import build_graph, parse_graph
 from pyspec.plot.figures.graph import LONGEST, columns_of, draw_graph
 
 pytest.importorskip("matplotlib")
@@ -30,8 +30,3 @@ def test_every_node_is_drawn_in_a_place_of_its_own() -> None:
     assert max(len(line) for text in said for line in text.split("\n")) == LONGEST
     arrows = [text for text in axes.texts if not text.get_text()]
     assert len(arrows) == len(graph.edges)
-
-
-def test_a_graph_without_nodes() -> None:
-    assert columns_of(GraphIR((), (), DomainKind.ENERGY_1D, None, None)) == []
-    draw_graph(GraphIR((), (), DomainKind.ENERGY_1D, None, None))

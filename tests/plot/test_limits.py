@@ -16,9 +16,7 @@ from pyspec.plot import (
     plot_data,
     plot_evolution,
     plot_fit,
-    plot_residuals,
     plot_traces,
-    plot_waterfall,
     report,
 )
 
@@ -26,15 +24,10 @@ OUTSIDE = (100.0, 110.0)
 
 CALLS: dict[str, tuple[Callable[..., object], str]] = {
     "energies of a map": (lambda: plot_data(DATA, ENERGY, TIME, x_lim=OUTSIDE), "energies"),
-    "times of a map": (lambda: plot_data(DATA, ENERGY, TIME, y_lim=OUTSIDE), "times"),
     "values of a map": (lambda: plot_data(DATA, ENERGY, TIME, z_lim=OUTSIDE), "values"),
-    "energies of a line": (lambda: plot_data(DATA[0], ENERGY, x_lim=OUTSIDE), "energies"),
     "values of a line": (lambda: plot_data(DATA[0], ENERGY, z_lim=OUTSIDE), "values"),
     "a fit": (lambda: plot_fit(decaying("height"), x_lim=OUTSIDE), "energies"),
-    "residuals": (lambda: plot_residuals([decaying("height")], x_lim=OUTSIDE), "energies"),
     "traces": (lambda: plot_traces(decaying("height"), y_lim=OUTSIDE), "times"),
-    "a stack": (lambda: plot_waterfall(DATA, ENERGY, TIME, x_lim=OUTSIDE), "energies"),
-    "parameters": (lambda: plot_evolution(TIME, {"a": TIME}, y_lim=OUTSIDE), "times"),
 }
 
 
@@ -93,14 +86,3 @@ def test_limits_below_zero_have_no_place_on_a_logarithmic_axis() -> None:
         low, high = draw(z_type="log", z_lim=(-1, 50)).axes[0].get_ylim()
         assert 0 < low < 5
         assert high == 50
-
-
-def test_limits_of_logarithmic_axes_may_begin_at_zero() -> None:
-    # matplotlib warned and left the limits out.
-    figure = plot_fit(decaying("peak"), z_type="log", z_lim=(0, 50))
-    low, high = figure.axes[0].get_ylim()
-    assert 0 < low < 5
-    assert high == 50
-    ax = plot_data(DATA, ENERGY, TIME, y_type="log", y_lim=(-1, 5)).axes[0]
-    assert 0 < ax.get_ylim()[0] < 0.5
-    assert ax.get_ylim()[1] == 5

@@ -11,22 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from support.native_cases import CASES
+from support.stores import Rows
 
 from pyspec.fit import fit_model
 from pyspec.fit.results import coarse
 from pyspec.io import by_reference
-from pyspec.model import Measurement, load_model
 from pyspec.plot import plot_fit, plot_moving, plot_traces, report
-
-
-class Rows:
-    """Rows by slices."""
-
-    def __init__(self, array: Any) -> None:
-        self.array, self.shape, self.dtype = array, array.shape, array.dtype
-
-    def __getitem__(self, key: slice) -> Any:
-        return self.array[key]
 
 
 def fitted(name: str, monkeypatch: pytest.MonkeyPatch, cells: int = 9) -> Any:
@@ -101,15 +91,3 @@ def test_pictures_and_report_of_a_fit_too_large_to_be_loaded(
         found = [re.findall(pattern, page) for page in (text, other)]
         assert found[0] == found[1] != [], pattern
     assert pickle.loads(pickle.dumps(result)).chisqr == result.chisqr
-
-
-def test_a_series_that_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coarse, "DRAWN", 200)
-    model = load_model(
-        "peak: {Gauss: {A: [3, True], x0: [5, True], SD: [1, True, 0.1, 9]}}", "peak"
-    )
-    model.set_axes(energy=np.linspace(0, 10, 41), time=np.linspace(0, 1, 30))
-    data = model.evaluate() + np.random.default_rng(1).normal(0, 0.1, (30, 41))
-    source: Any = by_reference(Rows(data))
-    result = fit_model(model, Measurement(data=source))
-    assert plot_fit(result).axes

@@ -47,12 +47,6 @@ def test_free_spectra_are_open_at_masked_energies(file: File, name: str) -> None
             assert np.array_equal(np.isnan(line.get_ydata()), MASKED)
 
 
-def test_what_is_held_at_0_is_drawn_there(file: File) -> None:
-    result = fit_of(file, "positive")
-    figure = plot_amplitudes(result)
-    assert np.all(long_lines(figure.axes[0])[1].get_ydata()[ENERGY > 2.6] == 0.0)
-
-
 def test_the_map_of_the_fit_is_open_where_nothing_was_fitted(file: File) -> None:
     for name, whole in (("states", False), ("states", True), ("line", False)):
         seen = view_of(fit_of(file, name), PlotConfig(full_range=whole))

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 from support.drawn import width_of
+from support.pictures import FALLING as ENERGY
+from support.pictures import PAIR, pair
 
 from pyspec.fit import FitResult, fit_model
 from pyspec.io import Dataset
-from pyspec.model import Measurement, load_dynamics, load_model
+from pyspec.model import Measurement, load_model
 from pyspec.plot import (
     PlotConfig,
     PlotError,
@@ -28,47 +30,15 @@ from pyspec.plot.elements.cells import MAX_CELLS, coarse, edges
 
 pytest.importorskip("matplotlib")
 
-ENERGY = np.linspace(20.0, 0.0, 60)
-TIME = np.linspace(-2.0, 18.0, 21)
-TEXT = """
-pair:
-  Offset:
-    y0: [2.0, True]
-  GLP:
-    A: [10.0, True, 0, 100]
-    x0: [13.0, True]
-    F: [2.0, True, 0.1, 9]
-    m: [0.3, False]
-  GLP:
-    A: ["GLP_01_A / 2"]
-    x0: ["GLP_01_x0 - 6"]
-    F: ["GLP_01_F"]
-    m: ["GLP_01_m"]
-law:
-  expFun:
-    A: [2, True]
-    tau: [5, True, 0.1, 50]
-    t0: [0, False]
-"""
-
 
 @pytest.fixture(scope="module")
 def one() -> FitResult:
-    model = load_model(TEXT, "pair")
-    model.set_axes(energy=ENERGY)
-    data = model.evaluate() + np.random.default_rng(0).normal(0, 0.3, 60)
-    return fit_model(model, Measurement(data=data, columns=(5, 50)))
+    return pair()
 
 
 @pytest.fixture(scope="module")
 def two() -> FitResult:
-    model = load_model(TEXT, "pair")
-    model.add_dynamics("GLP_01_x0", load_dynamics(TEXT, "law", "GLP_01_x0"))
-    model.set_axes(energy=ENERGY, time=TIME)
-    data = model.evaluate() + np.random.default_rng(1).normal(0, 0.3, (21, 60))
-    keep = np.ones(data.shape, bool)
-    keep[4, 7] = False
-    return fit_model(model, Measurement(data=data, rows=(1, 20), columns=(5, 50), keep=keep))
+    return pair(two=True)
 
 
 def test_spectrum_has_data_fit_components_and_residual(one: FitResult, tmp_path: Path) -> None:
@@ -81,16 +51,8 @@ def test_spectrum_has_data_fit_components_and_residual(one: FitResult, tmp_path:
     assert (tmp_path / "fit.pdf").is_file()
 
 
-def test_data_with_window_and_baseline() -> None:
-    data = np.random.default_rng(1).normal(size=(21, 60))
-    figure = plot_data(data, ENERGY, TIME, rows=(2, 20), columns=(5, 45), baseline=(0, 4))
-    assert figure.axes[0].get_legend() is not None
-    alone = plot_data(data[0], ENERGY, columns=(3, 9))
-    assert [len(ax.patches) for ax in alone.axes] == [1]  # the window is shaded
-
-
 def test_noise_free_fit_is_drawn() -> None:
-    model = load_model(TEXT, "pair")
+    model = load_model(PAIR, "pair")
     model.set_axes(energy=ENERGY)
     result = fit_model(model, Measurement(data=model.evaluate()))
     assert plot_fit(result).axes
@@ -135,15 +97,6 @@ def test_without_matplotlib_the_extra_is_named(
     for result in (one, two):
         with pytest.raises(PlotError, match=r"pip install 'pyspec-fit\[plot\]'"):
             plot_fit(result)
-
-
-def test_components_and_their_sum(one: FitResult, tmp_path: Path) -> None:
-    ax = plot_components(one, save_path=tmp_path / "c.svg", x_dir="rev", e_label="E (eV)").axes[0]
-    labels = ax.get_legend_handles_labels()[1]
-    assert {"background", "GLP_01", "GLP_02", "sum"} == set(labels)
-    assert ax.get_xlabel() == "E (eV)"
-    assert ax.xaxis_inverted()
-    assert (tmp_path / "c.svg").is_file()
 
 
 def test_full_range_draws_more_than_the_window(one: FitResult, two: FitResult) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from support.pictures import BANDS, DELAYS, of_states
 
-from pyspec.errors import FitError
 from pyspec.functions.kinetics import populations
 from pyspec.plot import (
     PlotConfig,
@@ -16,7 +15,6 @@ from pyspec.plot import (
     plot_fit,
     plot_moving,
     plot_populations,
-    plot_species,
     plot_traces,
 )
 
@@ -92,16 +90,6 @@ def test_fits_without_free_spectra() -> None:
         plot_populations(of_states("line"))
     with pytest.raises(PlotError, match="where spectra or traces are free; plot_populations draws"):
         plot_moving(of_states("chained"))
-
-
-def test_one_of_several_schemes_is_named() -> None:
-    """The answer was "say which", without how."""
-    result = of_states("two")
-    with pytest.raises(
-        FitError, match="there are the schemes chain, lone; say which: scheme='chain'"
-    ):
-        plot_species(result)
-    assert plot_species(result, scheme="chain").axes
 
 
 def test_a_part_of_the_delays_has_the_scale_of_that_part() -> None:

@@ -12,13 +12,8 @@ import pytest
 from pyspec.fit import FitResult, fit_model
 from pyspec.model import Measurement, load_model
 from pyspec.plot import (
-    plot_components,
-    plot_data,
     plot_fit,
-    plot_residuals,
-    plot_traces,
 )
-from pyspec.plot.elements.axes import MANY
 
 N = 100_000
 AXIS = np.linspace(90.0, 80.0, N)
@@ -61,18 +56,6 @@ def test_a_spectrum_of_many_points_is_a_line(tmp_path: Path) -> None:
     assert max(np.nanmax(one.get_ydata()) for one in below.lines) == pytest.approx(rest)
 
 
-@pytest.mark.slow
-def test_other_pictures_of_it(tmp_path: Path) -> None:
-    result = fitted()
-    for name, draw in {
-        "components": lambda **o: plot_components(result, **o),
-        "residuals": lambda **o: plot_residuals([result], **o),
-        "data": lambda **o: plot_data(result.data, energy=AXIS, **o),
-    }.items():
-        draw(save_path=tmp_path / f"{name}.svg")
-        assert (tmp_path / f"{name}.svg").stat().st_size < 6e6, name
-
-
 def test_few_points_in_sight_are_markers_all_of_them() -> None:
     low, high = 83.0, 84.0
     ax = plot_fit(fitted(), x_lim=(low, high)).axes[0]
@@ -81,13 +64,3 @@ def test_few_points_in_sight_are_markers_all_of_them() -> None:
     assert points.get_marker() == "o"
     seen = (low <= AXIS) & (high >= AXIS)
     np.testing.assert_array_equal(x[(x >= low) & (x <= high)], AXIS[seen])
-
-
-def test_traces_of_many_times() -> None:
-    text = "peak: {Gauss: {A: [3, True], x0: [5, True], SD: [1, True, 0.1, 9]}}"
-    model = load_model(text, "peak")
-    times = np.linspace(0, 1, MANY + 1000)
-    model.set_axes(energy=np.linspace(3, 7, 5), time=times)
-    data = model.evaluate() + np.random.default_rng(1).normal(0, 0.1, (times.size, 5))
-    figure = plot_traces(fit_model(model, Measurement(data=data)), n=2)
-    assert all(markers(ax) == 0 for ax in figure.axes)

@@ -120,14 +120,6 @@ def test_spectra_of_a_series_are_drawn_between_the_samples(tmp_path: Path, law, 
     np.testing.assert_allclose(found, whole.value[at], atol=1e-9)
 
 
-def test_free_spectra_are_known_at_the_samples(tmp_path: Path) -> None:
-    result = made(tmp_path, "", "spectra").fit_2d("spectra")
-    seen = view_of(result, PlotConfig())
-    x, found = spectra_of(result, seen, np.array([5]))
-    np.testing.assert_array_equal(x, ENERGY)
-    np.testing.assert_array_equal(found, result.fit[[5]])
-
-
 def test_masked_points_of_slices_are_open(tmp_path: Path) -> None:
     # They were drawn as if they counted.
     mask = np.zeros((TIME.size, ENERGY.size), bool)
@@ -136,14 +128,6 @@ def test_masked_points_of_slices_are_open(tmp_path: Path) -> None:
     ax = plot_stack(file.fit_slice_by_slice("peak"), rows=[0, 4]).axes[0]
     data = [line.get_ydata() for line in ax.lines if line.get_xdata().size == ENERGY.size]
     assert [np.flatnonzero(np.isnan(one)).tolist() for one in data] == [[3], [3]]
-
-
-def test_a_stack_needs_a_series_and_rows(tmp_path: Path) -> None:
-    file = made(tmp_path, "")
-    with pytest.raises(PlotError, match="this fit has one spectrum"):
-        plot_stack(file.fit_spectrum("peak", time_point=1))
-    with pytest.raises(PlotError, match="no spectrum is named; give numbers from 0 to 15"):
-        plot_stack(file.fit_slice_by_slice("peak"), rows=[])
 
 
 @pytest.mark.parametrize("law", ["shift", "sampled"])

@@ -129,12 +129,6 @@ def test_spectra_at_the_nearest_times(file: File, tmp_path: Path) -> None:
     assert plot_spectra(result, x_lim=(1.8, 2.4)).axes[0].get_xlim() == (1.8, 2.4)
 
 
-def test_without_times_spectra_are_evenly_spaced_over_the_rows(file: File) -> None:
-    figure = plot_spectra(fit(file), n=3)
-    texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert texts == [f"{TIME[row]:.5g}" for row in (20, 40, 60)]
-
-
 def test_what_cannot_be_drawn_is_said(file: File) -> None:
     result = fit(file)
     with pytest.raises(PlotError, match="no trace at 4"):
@@ -153,14 +147,3 @@ def test_what_cannot_be_drawn_is_said(file: File) -> None:
     for draw in (plot_traces, plot_spectra):
         with pytest.raises(PlotError, match="one spectrum"):
             draw(one)
-
-
-def test_a_time_that_is_zero_but_for_rounding_is_named_zero(tmp_path: Path) -> None:
-    """It was named -2.2204e-16, as np.arange(-1, 1, 0.1) has it."""
-    (tmp_path / "models.yaml").write_text(MODELS)
-    time = np.arange(-1, 1, 0.1)
-    data = 1 + np.random.default_rng(0).normal(0, 0.1, (time.size, ENERGY.size))
-    file = File(Project(tmp_path, show_output=False), data=data, energy=ENERGY, time=time)
-    file.load_model("models.yaml", "lone")
-    above = plot_spectra(file.fit_2d("lone"), times=[-0.5, 0.0, 0.1]).axes[0]
-    assert [text.get_text() for text in above.get_legend().get_texts()] == ["-0.5", "0", "0.1"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec import File, Project
+from pyspec import File, FitResult, Measurement, Project, fit_model, load_dynamics, load_model
 from pyspec.fit import MCMCResult, SampleSettings
 from pyspec.functions.kinetics import populations
 
@@ -39,6 +39,17 @@ chained:
   chain: {k1: [2, True, 0.01, 100], k2: [0.3, True, 0.001, 50], t0: [0, True],
           spectra: {free: energy}}
 """
+
+#: A pair of lines on an offset, and what moves both.
+PAIR = """
+pair:
+  Offset: {y0: [2.0, True]}
+  GLP: {A: [10.0, True, 0, 100], x0: [13.0, True], F: [2.0, True, 0.1, 9], m: [0.3, False]}
+  GLP: {A: ["GLP_01_A / 2"], x0: ["GLP_01_x0 - 6"], F: ["GLP_01_F"], m: ["GLP_01_m"]}
+law:
+  expFun: {A: [2, True], tau: [5, True, 0.1, 50], t0: [0, False]}
+"""
+FALLING, SEQUENCE = np.linspace(20.0, 0.0, 60), np.linspace(-2.0, 18.0, 21)
 
 #: Two states over decades of time.
 BANDS, DELAYS = np.linspace(1.5, 3, 20), np.r_[np.linspace(-1, 3, 41), np.geomspace(3.2, 100, 20)]
@@ -97,6 +108,21 @@ def decaying(name: str) -> Any:
     file = File(project, data=DATA, energy=ENERGY, time=TIME)
     file.load_model(MODELS, name)
     return file.fit_spectrum(name, time_point=1) if name == "peak" else file.fit_2d(name)
+
+
+def pair(two: bool = False, **options: Any) -> FitResult:
+    """The fit of the pair to a window of one spectrum, or of a series with a masked point."""
+    model = load_model(PAIR, "pair")
+    if two:
+        model.add_dynamics("GLP_01_x0", load_dynamics(PAIR, "law", "GLP_01_x0"))
+    model.set_axes(energy=FALLING, time=SEQUENCE if two else None)
+    clean = np.asarray(model.evaluate())
+    data, keep = clean + np.random.default_rng(1).normal(0, 0.3, clean.shape), None
+    if two:
+        keep = np.ones(data.shape, bool)
+        keep[4, 7] = False
+    measurement = Measurement(data, rows=(1, 20) if two else None, columns=(5, 50), keep=keep)
+    return fit_model(model, measurement, **options)
 
 
 def states(energy: Array = BANDS) -> Array:

@@ -13,7 +13,7 @@ from pyspec.plot import (
     plot_waterfall,
 )
 from pyspec.plot.caption import five_digits
-from pyspec.plot.elements.cells import MAX_CELLS, cells, edges, gaps
+from pyspec.plot.elements.cells import MAX_CELLS, cells, gaps
 from pyspec.plot.elements.gaps import gaps_of
 
 MODELS = """
@@ -44,13 +44,6 @@ def test_a_value_between_two_gaps_is_a_point(tmp_path: Path) -> None:
     line = next(line for line in figure.axes[0].lines if len(line.get_xdata()) == TIME.size)
     assert (line.get_marker(), line.get_markevery()) == ("o", [5])
     assert len(figure.axes[0].collections) == 2  # the band, and the error of this point
-
-
-@pytest.mark.parametrize("at", [0.0, 84.0, -2e-12])
-def test_the_cell_of_one_point(at: float) -> None:
-    low, high = edges(np.array([at]))
-    assert low < at < high
-    assert high - low == pytest.approx(abs(at) if 0 < abs(at) < 1 else 1.0)
 
 
 def test_ticks_of_a_large_offset_share_it() -> None:

@@ -21,9 +21,7 @@ from pyspec.plot import (
     plot_moving,
     plot_waterfall,
 )
-from pyspec.plot.config import PlotConfig
 from pyspec.plot.style import three_digits
-from pyspec.plot.view import residual_of, view_of
 
 pytest.importorskip("matplotlib")
 slow = pytest.mark.slow
@@ -160,15 +158,6 @@ def test_residuals_of_declared_noise_spread_by_one(counts: bool, masked: bool) -
     assert shown[:, top].std() == pytest.approx(1.0, abs=0.06)
 
 
-def test_the_strip_of_one_spectrum_is_in_units_of_sigma() -> None:
-    energy = np.linspace(0.0, 20.0, 2001)
-    fit = simulated(OVERLAP, energy=energy, counts=True)
-    below = plot_fit(fit).axes[1]
-    shown = next(line for line in below.lines if line.get_marker() == "o").get_ydata()
-    assert np.std(shown) == pytest.approx(1.0, abs=0.05)
-    assert below.get_ylabel() == "(data − fit) / σ"
-
-
 def test_without_a_declared_noise_nothing_is_called_sigma() -> None:
     model = load_model(OVERLAP, "m")
     model.set_axes(energy=ENERGY)
@@ -180,18 +169,6 @@ def test_without_a_declared_noise_nothing_is_called_sigma() -> None:
     assert "rms = 2." in figure.axes[1].get_title(loc="left")
     assert [three_digits(x) for x in (1410.4, 0.01412, 1.412e9)] == ["1410", "0.0141", "1.41e+09"]
     assert plot_fit(fit, residual_unit="rms").axes[1].get_ylabel() == "(data − fit) / rms"
-
-
-def test_points_of_weight_zero_do_not_count() -> None:
-    model = load_model(OVERLAP, "m")
-    model.set_axes(energy=ENERGY)
-    data = np.asarray(model.evaluate()) + np.random.default_rng(0).normal(0, 3, 101)
-    weight = np.full(101, 1 / 3)
-    weight[60] = 0.0
-    fit = fit_model(model, Measurement(data, weight=weight))
-    found = residual_of(view_of(fit, PlotConfig()), fit, PlotConfig())
-    assert np.isnan(found.values[60])  # left open, as a masked point
-    assert found.spread == pytest.approx(np.delete(found.values, 60).std(), rel=0.02)
 
 
 def test_data_and_fit_share_two_sided_colours_and_delays_a_readable_axis() -> None:

@@ -89,26 +89,6 @@ def test_text_is_read_on_any_background(file: File, style: str, given: bool) -> 
         assert all(contrast(one.get_color(), behind) > 0.15 for one in lines)
 
 
-@pytest.mark.slow
-def test_residuals_of_files_with_other_axes_are_all_seen(file: File, tmp_path: Path) -> None:
-    """They shared the axis of the last one: panels of other regions were empty."""
-    data, project = file.data, file.project
-    other = File(project, name="other", data=data, energy=ENERGY - 200, time=TIME + 50)
-    (tmp_path / "other.yaml").write_text(MODEL.replace("1486.4", "1286.4"))
-    other.load_model("other.yaml", "peak")
-    for fits in (
-        [one.fit_spectrum("peak", time_point=one.time[3]) for one in (file, other)],
-        [one.fit_2d("peak") for one in (file, other)],
-    ):
-        first, second = plot_residuals(fits).axes[:2]
-        assert sorted(first.get_xlim()) == pytest.approx([1486, 1487], abs=0.1)
-        assert sorted(second.get_xlim()) == pytest.approx([1286, 1287], abs=0.1)
-        same = plot_residuals([fits[0], fits[0]]).axes[:2]
-        assert same[0].get_shared_x_axes().joined(*same)
-        if fits[0].fit_type == "2d":
-            assert first.get_ylim() != second.get_ylim()
-
-
 def test_residuals_of_known_and_unknown_noise_have_one_unit(file: File) -> None:
     """Those of one fit were in σ, those of the other in units of the data, on one scale that was
     called by the first."""

@@ -19,7 +19,6 @@ from pyspec.plot import (
     plot_fit,
     plot_spectra,
     plot_traces,
-    plot_waterfall,
 )
 
 pytest.importorskip("matplotlib").use("agg")
@@ -73,7 +72,6 @@ def first_markers(figure: Any) -> list[tuple[float, float, float]]:
     "draw",
     [
         *("fit", "log", "decades", "paper"),
-        *(pytest.param(one, marks=pytest.mark.slow) for one in ("data", "traces", "spectra")),
     ],
 )
 def test_the_first_and_the_last_marker_are_whole(draw: str) -> None:
@@ -82,21 +80,12 @@ def test_the_first_and_the_last_marker_are_whole(draw: str) -> None:
     figure = {
         "fit": lambda: plot_fit(one),
         "paper": lambda: plot_fit(one, figsize=(2.2, 2.0)),
-        "data": lambda: plot_data(one.data[::4], ENERGY[::4], markers=["o"]),
         "log": lambda: plot_data(one.data[1::4], ENERGY[1::4], markers=["o"], x_type="log"),
         "decades": lambda: plot_traces(fitted(series=True, time=DECADES)),
-        "traces": lambda: plot_traces(fitted(series=True)),
-        "spectra": lambda: plot_spectra(fitted(series=True)),
     }[draw]()
     found = first_markers(figure)
     assert found
     assert all(min(left, right) >= half for left, right, half in found), found
-
-
-def test_limits_that_were_asked_for_have_no_margin() -> None:
-    assert plot_fit(fitted(), x_lim=(2, 15), x_dir="asc").axes[0].get_xlim() == (2, 15)
-    mesh = plot_fit(fitted(series=True)).axes[0]
-    assert sorted(mesh.get_xlim()) == pytest.approx([-0.25, 20.25])
 
 
 def test_a_corner_plot_has_the_digits_of_the_errors() -> None:
@@ -134,13 +123,6 @@ def test_open_circles_and_triangles_of_slices_are_named() -> None:
 def test_circles_and_lines_of_traces_are_named(draw: Any) -> None:
     found = legends(draw(fitted(series=True), n=2))
     assert found[-2:] == ["data", "fit"] or found[:2] == ["data", "fit"]
-
-
-def test_the_fit_in_a_waterfall_is_named() -> None:
-    result = fitted(series=True)
-    assert legends(plot_waterfall(result.data, ENERGY, TIME, fit=result.fit, n=3)) == [
-        "data", "fit"]  # fmt: skip
-    assert legends(plot_waterfall(result.data, ENERGY, TIME, n=3)) == []
 
 
 def test_free_backgrounds_have_an_axis_of_their_own() -> None:
