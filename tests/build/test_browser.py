@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 pytest.importorskip("starlette")
@@ -13,7 +12,7 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from support.build.browser import Screen, shown
-from support.build.cases import session
+from support.build.cases import doublet, session
 from support.build.server import served
 
 from pyspec import File
@@ -21,21 +20,8 @@ from pyspec.workflow.session.session import Session
 
 pytestmark = pytest.mark.slow  # a browser, and people who wait for it
 
-#: Colours of the plots: the sum, and the first components.
-FIT, FIRST, SECOND = (213, 94, 0), (0, 114, 178), (230, 159, 0)
-
-
-def doublet() -> File:
-    """Two lines 3 apart that move together from time 0 on, on a constant background."""
-    rng = np.random.default_rng(8)
-    energy, time = np.linspace(80.0, 90.0, 101), np.linspace(-2.0, 8.0, 41)
-    place = 83.5 + np.where(time >= 0, 0.6 * np.exp(-time / 2.0), 0.0)[:, None]
-
-    def line(height: float, at: Any) -> Any:
-        return height * np.exp(-4.0 * np.log(2.0) * (energy - at) ** 2)
-
-    data = 5.0 + line(20.0, place) + line(12.0, place + 3.0)
-    return File(data=data + 0.3 * rng.standard_normal(data.shape), energy=energy, time=time)
+#: Colours of the plots: the sum, and the second component.
+FIT, SECOND = (213, 94, 0), (230, 159, 0)
 
 
 def build(screen: Screen) -> None:

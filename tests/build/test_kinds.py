@@ -25,6 +25,14 @@ def spectrum(**options: object) -> File:
     return File(data=LINE + 0.1 * NOISE, energy=ENERGY, name="one", **options)  # type: ignore[arg-type]
 
 
+def series(data: np.ndarray, text: str | None = None) -> Session:
+    noisy = data + 0.01 * NOISE
+    return Session(File(data=noisy, energy=ENERGY, time=TIME, name="tr"), text)
+
+
+DECAY = np.where(TIME >= 0, np.exp(-TIME / 3.0), 0.0)[:, None] * LINE
+
+
 def built(file: File) -> Session:
     """An offset and a Gaussian, fitted."""
     session = Session(file)
@@ -97,8 +105,7 @@ m:
 """
     onsets = 0.2 + 0.1 * (ENERGY - 4)
     decay = [expFun_gaussIRF(TIME, 1, 3.0, onset, 0.2) for onset in onsets]
-    data = np.transpose(decay) * LINE + 0.01 * NOISE
-    session = Session(File(data=data, energy=ENERGY, time=TIME, name="tr"), text)
+    session = series(np.transpose(decay) * LINE, text)
     result = session.fit()
     assert result
     assert session.document.result is result
@@ -126,9 +133,7 @@ m:
 
 def test_free_spectra_are_shown(tmp_path: Path) -> None:
     text = "m:\n  expFun: {A: {free: energy}, tau: [2, True, 0.1, 20], t0: [0, False]}\n"
-    decay = np.where(TIME >= 0, np.exp(-TIME / 3.0), 0.0)
-    data = decay[:, None] * LINE + 0.01 * NOISE
-    session = Session(File(data=data, energy=ENERGY, time=TIME, name="tr"), text)
+    session = series(DECAY, text)
     frame = session.frame()
     assert np.isfinite(frame.model).all()
     assert frame.axis == "energy"
@@ -157,8 +162,7 @@ def test_free_spectra_are_shown(tmp_path: Path) -> None:
 
 def test_an_amplitude_is_freed_and_gets_one_value_again(tmp_path: Path) -> None:
     heights = 1.0 + 0.5 * np.cos(TIME)
-    data = heights[:, None] * LINE + 0.01 * NOISE
-    session = Session(File(data=data, energy=ENERGY, time=TIME, name="tr"))
+    session = series(heights[:, None] * LINE)
     assert session.edit(Add("Gauss", {"energy": 4.0, "height": 8.0, "width": 2.0}), Add("Offset"))
     desk = Desk(session, tmp_path)
     rows = {row["name"]: row["frees"] for row in desk.state()["parameters"]}
@@ -178,8 +182,7 @@ def test_an_amplitude_is_freed_and_gets_one_value_again(tmp_path: Path) -> None:
 
 
 def test_laws_with_free_spectra_are_added(tmp_path: Path) -> None:
-    decays = sum(np.where(TIME >= 0, np.exp(-TIME / tau), 0.0)[:, None] for tau in (0.5, 5.0))
-    session = Session(File(data=decays * LINE, energy=ENERGY, time=TIME, name="tr"))
+    session = series(DECAY)
     assert session.edit(Add("expFun"), Add("expFun"), Add("gaussIRF"))
     assert "A: {free: energy}" in session.text
     assert session.model is not None
@@ -195,8 +198,7 @@ def test_a_kinetic_scheme_is_told_as_states_and_steps(tmp_path: Path) -> None:
         "m:\n  chain: {k1: [2, True], k2: [0.5, True], k3: [0.1, True], t0: [0, False],"
         " spectra: {free: energy}}\n"
     )
-    decay = np.where(TIME >= 0, np.exp(-TIME / 3.0), 0.0)
-    session = Session(File(data=decay[:, None] * LINE, energy=ENERGY, time=TIME, name="tr"), text)
+    session = series(DECAY, text)
     desk = Desk(session, tmp_path)
     (scheme,) = desk.state()["schemes"]
     assert [one["name"] for one in scheme["states"]] == ["A", "B", "C"]

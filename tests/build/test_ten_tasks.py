@@ -15,6 +15,7 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("websockets")
 
 from support.build.browser import Screen, shown
+from support.build.cases import doublet
 from support.build.server import served
 
 from pyspec import File
@@ -24,16 +25,6 @@ pytestmark = pytest.mark.slow
 
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "builder.md"
 ENERGY, TIME = np.linspace(80.0, 90.0, 101), np.linspace(-2.0, 8.0, 41)
-
-
-def doublet(name: str = "doublet", place: float = 83.5) -> File:
-    """Two lines 3 apart that move together from time 0 on, on a constant background."""
-    rng = np.random.default_rng(8)
-    at = place + np.where(TIME >= 0, 0.6 * np.exp(-TIME / 2.0), 0.0)[:, None]
-    data = 5.0 + 0.3 * rng.standard_normal((TIME.size, ENERGY.size))
-    for height, distance in ((20.0, 0.0), (12.0, 3.0)):
-        data += height * np.exp(-4.0 * np.log(2.0) * (ENERGY - at - distance) ** 2)
-    return File(data=data, energy=ENERGY, time=TIME, name=name)
 
 
 class Pointer:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec import File, FitResult, Measurement, Project, fit_model, load_dynamics, load_model
-from pyspec.fit import MCMCResult, SampleSettings
+from pyspec.fit import MCMCResult, SampleSettings, fit_slices
 from pyspec.functions.kinetics import populations
 
 Array = npt.NDArray[np.float64]
@@ -50,6 +50,24 @@ law:
   expFun: {A: [2, True], tau: [5, True, 0.1, 50], t0: [0, False]}
 """
 FALLING, SEQUENCE = np.linspace(20.0, 0.0, 60), np.linspace(-2.0, 18.0, 21)
+
+#: A line far from zero, named as data of an instrument are, over decades of delays.
+LABELLED = """
+peak:
+  Offset: {y0: [50, True]}
+  Gauss: {A: [100, True], x0: [1486.4, True, 1480, 1490], SD: [0.1, True, 0.01, 5]}
+heights:
+  Offset: {y0: {free: time}}
+  Gauss: {A: {free: time}, x0: [1486.4, True, 1480, 1490], SD: [0.1, True, 0.01, 5]}
+"""
+FAR, DECADES = (
+    np.linspace(1486, 1487, 41),
+    np.r_[np.linspace(-2, 2, 11), np.geomspace(2.5, 2e3, 20)],
+)
+NAMES: dict[str, Any] = {
+    "labels": {"energy": "BE", "time": "delay", "data": "photoelectron intensity"},
+    "units": {"energy": "eV", "time": "ps", "data": "counts"},
+}
 
 #: Two states over decades of time.
 BANDS, DELAYS = np.linspace(1.5, 3, 20), np.r_[np.linspace(-1, 3, 41), np.geomspace(3.2, 100, 20)]
@@ -123,6 +141,20 @@ def pair(two: bool = False, **options: Any) -> FitResult:
         keep[4, 7] = False
     measurement = Measurement(data, rows=(1, 20) if two else None, columns=(5, 50), keep=keep)
     return fit_model(model, measurement, **options)
+
+
+@cache
+def labelled(name: str, *, series: bool = True) -> Any:
+    """The fit of a labelled line with declared noise; `slices` are fitted one by one."""
+    model = load_model(LABELLED, "peak" if name == "slices" else name)
+    model.set_axes(energy=FAR, time=DECADES if series and name != "slices" else None)
+    clean = 50 + 100 * np.exp(-(((FAR - 1486.4) / 0.1) ** 2) / 2)
+    shape = (DECADES.size, 1) if series else (1,)
+    data = np.random.default_rng(1).normal(clean * np.ones(shape), 2.0)
+    measured = Measurement(data, weight=np.array(0.5), **NAMES)
+    if name == "slices":
+        return fit_slices(model, measured, times=DECADES, scale_covar=False)
+    return fit_model(model, measured, scale_covar=False)
 
 
 def states(energy: Array = BANDS) -> Array:

@@ -4,16 +4,13 @@ page, the numbers along an axis stand apart, and no label lies on another text."
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from itertools import combinations
 from typing import Any
 
-import numpy as np
 import pytest
 from support.drawn import PIXELS, is_bar
-from support.pictures import chain_of
+from support.pictures import DECADES, FAR, chain_of, labelled
 
-from pyspec import Measurement, fit_model, fit_slices, load_model
 from pyspec.plot import (
     plot_amplitudes,
     plot_chain,
@@ -27,55 +24,27 @@ from pyspec.plot import (
 
 pytest.importorskip("matplotlib").use("agg")
 
-MODELS = """
-peak:
-  Offset: {y0: [50, True]}
-  Gauss: {A: [100, True], x0: [1486.4, True, 1480, 1490], SD: [0.1, True, 0.01, 5]}
-heights:
-  Offset: {y0: {free: time}}
-  Gauss: {A: {free: time}, x0: [1486.4, True, 1480, 1490], SD: [0.1, True, 0.01, 5]}
-"""
-ENERGY = np.linspace(1486.0, 1487.0, 41)
-TIME = np.concatenate([np.linspace(-2.0, 2.0, 11), np.geomspace(2.5, 2000.0, 20)])
-NAMES: dict[str, Any] = {
-    "labels": {"energy": "BE", "time": "delay", "data": "photoelectron intensity"},
-    "units": {"energy": "eV", "time": "ps", "data": "counts"},
-}
 NAMED = ["GLP_01_x0_expFun_01_tau", "GLP_01_A_expFun_01_A", "GLP_02_A_erfFun_01_SD", "m"]
 LONG = "photoelectron yield per laser shot (arb. units)"
 
 
-@cache
-def fitted(name: str, series: bool = True) -> Any:
-    """A fit of simulated data with declared noise; `slices` one by one."""
-    model = load_model(MODELS, "peak" if name == "slices" else name)
-    model.set_axes(energy=ENERGY, time=TIME if series and name != "slices" else None)
-    clean = 50 + 100 * np.exp(-(((ENERGY - 1486.4) / 0.1) ** 2) / 2)
-    shape = (TIME.size, 1) if series else (1,)
-    data = np.random.default_rng(1).normal(clean * np.ones(shape), 2.0)
-    measured = Measurement(data, weight=np.array(0.5), **NAMES)
-    if name == "slices":
-        return fit_slices(model, measured, times=TIME, scale_covar=False)
-    return fit_model(model, measured, scale_covar=False)
-
-
 def evolution(**size: Any) -> Any:
-    found = fitted("slices")
+    found = labelled("slices")
     return plot_evolution(found.time, dict(found.values), dict(found.stderr), source=found, **size)
 
 
 PICTURES: dict[str, Callable[..., Any]] = {
-    "spectrum": lambda **size: plot_fit(fitted("peak", False), **size),
-    "long label": lambda **size: plot_fit(fitted("peak", False), z_label=LONG, **size),
-    "series": lambda **size: plot_fit(fitted("peak"), **size),
-    "map": lambda **size: plot_data(fitted("peak").data, ENERGY, TIME, **size),
+    "spectrum": lambda **size: plot_fit(labelled("peak", series=False), **size),
+    "long label": lambda **size: plot_fit(labelled("peak", series=False), z_label=LONG, **size),
+    "series": lambda **size: plot_fit(labelled("peak"), **size),
+    "map": lambda **size: plot_data(labelled("peak").data, FAR, DECADES, **size),
     "logarithmic": lambda **size: plot_data(
-        fitted("peak").data, ENERGY, TIME, y_type="log", **size
+        labelled("peak").data, FAR, DECADES, y_type="log", **size
     ),
-    "waterfall": lambda **size: plot_waterfall(fitted("peak").data, ENERGY, TIME, **size),
-    "traces": lambda **size: plot_traces(fitted("peak"), **size),
-    "free heights": lambda **size: plot_amplitudes(fitted("heights"), **size),
-    "singular vectors": lambda **size: plot_svd(fitted("heights"), **size),
+    "waterfall": lambda **size: plot_waterfall(labelled("peak").data, FAR, DECADES, **size),
+    "traces": lambda **size: plot_traces(labelled("peak"), **size),
+    "free heights": lambda **size: plot_amplitudes(labelled("heights"), **size),
+    "singular vectors": lambda **size: plot_svd(labelled("heights"), **size),
     "evolution": evolution,
     "corner of 4": lambda **size: plot_chain(chain_of(NAMED), **size),
 }

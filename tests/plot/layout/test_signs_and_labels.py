@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.pictures import SPREADS, chain_of
+from support.pictures import FAR, SPREADS, chain_of, labelled
 
-from pyspec import Measurement, fit_model, load_model
 from pyspec.plot import (
     PlotError,
     plot_amplitudes,
@@ -23,33 +22,7 @@ from pyspec.plot import (
 
 pytest.importorskip("matplotlib").use("agg")
 
-MODELS = """
-peak:
-  Offset: {y0: [50, True]}
-  Gauss: {A: [100, True], x0: [9, True, 2, 18], SD: [1.5, True, 0.1, 5]}
-heights:
-  Offset: {y0: {free: time}}
-  Gauss: {A: {free: time}, x0: [9, True, 2, 18], SD: [1.5, True, 0.1, 5]}
-"""
-ENERGY, TIME = np.linspace(0.0, 20.0, 41), np.linspace(0.0, 12.0, 13)
-DECADES = np.concatenate([np.linspace(-2.0, 2.0, 11), np.geomspace(2.5, 2000.0, 20)])
-NAMES: dict[str, Any] = {
-    "labels": {"energy": "BE", "time": "delay", "data": "photoelectron intensity"},
-    "units": {"energy": "eV", "time": "ps", "data": "counts"},
-}
-
-
-def fitted(
-    name: str = "peak", *, series: bool = False, sigma: float = 0.0, time: Any = TIME
-) -> Any:
-    """A fit of simulated data, with declared noise where there is a sigma."""
-    model = load_model(MODELS, name)
-    model.set_axes(energy=ENERGY, time=time if series else None)
-    clean = 50 + 100 * np.exp(-(((ENERGY - 9) / 1.5) ** 2) / 2)
-    shape = (time.size, 1) if series else (1,)
-    data = np.random.default_rng(1).normal(clean * np.ones(shape), 2.0)
-    options = {"weight": np.array(1 / sigma), **NAMES} if sigma else NAMES
-    return fit_model(model, Measurement(data, **options), scale_covar=not sigma)
+TIME = np.linspace(0.0, 12.0, 13)
 
 
 def first_markers(figure: Any) -> list[tuple[float, float, float]]:
@@ -68,20 +41,15 @@ def first_markers(figure: Any) -> list[tuple[float, float, float]]:
     return found
 
 
-@pytest.mark.parametrize(
-    "draw",
-    [
-        *("fit", "log", "decades", "paper"),
-    ],
-)
+@pytest.mark.parametrize("draw", ["fit", "log", "decades", "paper"])
 def test_the_first_and_the_last_marker_are_whole(draw: str) -> None:
     """Both were cut in half by the ends of the axis."""
-    one = fitted()
+    one = labelled("peak", series=False)
     figure = {
         "fit": lambda: plot_fit(one),
         "paper": lambda: plot_fit(one, figsize=(2.2, 2.0)),
-        "log": lambda: plot_data(one.data[1::4], ENERGY[1::4], markers=["o"], x_type="log"),
-        "decades": lambda: plot_traces(fitted(series=True, time=DECADES)),
+        "log": lambda: plot_data(one.data[1::4], FAR[1::4], markers=["o"], x_type="log"),
+        "decades": lambda: plot_traces(labelled("peak")),
     }[draw]()
     found = first_markers(figure)
     assert found
@@ -121,13 +89,13 @@ def test_open_circles_and_triangles_of_slices_are_named() -> None:
 
 @pytest.mark.parametrize("draw", [plot_traces, plot_spectra])
 def test_circles_and_lines_of_traces_are_named(draw: Any) -> None:
-    found = legends(draw(fitted(series=True), n=2))
+    found = legends(draw(labelled("peak"), n=2))
     assert found[-2:] == ["data", "fit"] or found[:2] == ["data", "fit"]
 
 
 def test_free_backgrounds_have_an_axis_of_their_own() -> None:
     """Heights of 60 were a flat line below an offset of 4000."""
-    result = fitted("heights", series=True)
+    result = labelled("heights")
     figure = plot_amplitudes(result)
     heights, grounds = figure.axes
     assert [t.get_text() for t in heights.get_legend().get_texts()] == ["Gauss_01_A"]

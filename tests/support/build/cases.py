@@ -59,6 +59,17 @@ def small_file(name: str = "scan") -> File:
     return File(data=data, energy=ENERGY, time=TIME, name=name)
 
 
+def doublet(name: str = "doublet", place: float = 83.5) -> File:
+    """Two lines 3 apart that move together from time 0 on, on a constant background."""
+    rng = np.random.default_rng(8)
+    energy, time = np.linspace(80.0, 90.0, 101), np.linspace(-2.0, 8.0, 41)
+    at = place + np.where(time >= 0, 0.6 * np.exp(-time / 2.0), 0.0)[:, None]
+    data = 5.0 + 0.3 * rng.standard_normal((time.size, energy.size))
+    for height, distance in ((20.0, 0.0), (12.0, 3.0)):
+        data += height * np.exp(-4.0 * np.log(2.0) * (energy - at - distance) ** 2)
+    return File(data=data, energy=energy, time=time, name=name)
+
+
 def session(text: str | None = TEXT, *, files: int = 1) -> Session:
     """A session on these data, or on several files with them."""
     names = ["scan", "other", "third"][:files]
