@@ -172,6 +172,33 @@ def test_what_is_refused_is_said_and_changes_nothing(chromium: Any, tmp_path: Pa
         assert screen.values() == before
 
 
+def test_ranges_by_the_pointer(chromium: Any, tmp_path: Path) -> None:
+    with served(session(), tmp_path) as server, shown(chromium, server) as screen:
+        screen.across("spectrum", 1.0, 9.0, "Shift")
+        screen.until("s.window.energy && Math.abs(s.window.energy[1] - 9) < 0.2")
+        screen.press("x")
+        box = screen.box(".map .u-over")  # a drag up in the map leaves out times
+        x, low, high = box["x"] + 40, box["y"] + box["height"] * 0.8, box["y"] + box["height"] * 0.6
+        screen.drag((x, low), (x + 3, high))
+        screen.until("s.excluded.length === 1 && s.excluded[0].axis === 'time'")
+        screen.page.mouse.click(x, (low + high) / 2)
+        screen.until("s.excluded.length === 0")
+
+
+def test_schemes_are_drawn(chromium: Any, tmp_path: Path) -> None:
+    text = (
+        "kinetics:\n  chain: {A -> B: k1, B: k2}\n"
+        "m:\n  chain: {k1: [2, True, 0, 9], k2: [0.5, True, 0, 9], t0: [0, False],"
+        " spectra: {free: energy}}\n"
+    )
+    session = Session(doublet(), text)
+    with served(session, tmp_path) as server, shown(chromium, server) as screen:
+        screen.press("2")
+        screen.page.locator('.rate[aria-label^="chain_k2"]').click()
+        focused = "document.activeElement.getAttribute('aria-label')"
+        screen.eventually(lambda: screen.page.evaluate(focused) == "value of chain_k2")
+
+
 def test_single_spectra_show_how_a_parameter_moves(chromium: Any, tmp_path: Path) -> None:
     with served(Session(doublet(), None), tmp_path) as server, shown(chromium, server) as screen:
         build(screen)

@@ -37,15 +37,6 @@ def test_the_units_of_a_trace_change_no_law(
     assert laws.is_sharp
 
 
-@pytest.mark.slow
-def test_a_trace_far_from_zero_has_the_same_laws(law: tuple[float, float]) -> None:
-    laws = guess_laws(1e7 + TIME, 1e7 + DECAY)
-    ((height, tau),) = laws.decays
-    assert (height, tau) == pytest.approx(law, abs=1e-3)
-    assert laws.level == pytest.approx(1e7)
-    assert laws.t0 == pytest.approx(1e7, abs=0.1)
-
-
 def test_an_oscillation_in_seconds() -> None:
     wave = 0.3 * np.exp(-TIME / 4) * np.cos(2 * np.pi * 1.2 * TIME)
     laws = guess_laws(1e-12 * TIME, 1e-6 * (DECAY + np.where(TIME > 0, wave, 0.0)))

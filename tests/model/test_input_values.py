@@ -137,12 +137,12 @@ def test_values_lie_beside_the_axes() -> None:
         seen.evaluate()
 
 
-@pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree", "compare"])
-def test_an_input_without_values_is_named(backend: str) -> None:
+def test_an_input_without_values_is_named() -> None:
     seen = model()
     seen.set_axes(energy=ENERGY, inputs={"ref": REF})
-    with pytest.raises(DataError, match=r"Reference reads the input 'dark'.*File"):
-        seen.evaluate(backend)
+    for backend in ("compiled", "interpreted", "tree", "compare"):
+        with pytest.raises(DataError, match=r"Reference reads the input 'dark'.*File"):
+            seen.evaluate(backend)
 
 
 @pytest.mark.parametrize(
@@ -166,9 +166,6 @@ def test_unknown_names_are_refused() -> None:
     seen = model()
     with pytest.raises(ModelError, match="reads an input 'fre'; it reads ref, dark; did you mean"):
         seen.set_axes(energy=ENERGY, inputs={"fre": REF})
-    given: Any = [REF]
-    with pytest.raises(DataError, match="give the values by name"):
-        seen.set_axes(energy=ENERGY, inputs=given)
     plain = load_model("peak: {Gauss: {A: [1, True], x0: [84, True], SD: [1, True]}}", "peak")
     with pytest.raises(ModelError, match="it reads none"):
         plain.set_axes(energy=ENERGY, inputs={"ref": REF})

@@ -71,14 +71,6 @@ def test_a_scheme_moves_a_parameter() -> None:
     assert "GLP_01_A_cascade_S1_A" in names
 
 
-def test_a_scheme_used_twice_is_numbered() -> None:
-    use = (
-        "  cascade: {k1: [2, True], k2: [1, True], k3: [0, False], t0: [0, True], S0: [1, True]}\n"
-    )
-    model = load_time_model(SECTION + "two:\n" + use + use, "two")
-    assert [c.name for c in model.components] == ["cascade_S0", "cascade_02_S0"]
-
-
 def test_populations_at_the_start_are_numbers_or_parameters() -> None:
     text = """
 kinetics:
@@ -91,15 +83,6 @@ decays:
     model.set_axes(time=np.array([-1.0, 0.0, 2.0]))
     expected = [0.0, 2.0, np.exp(-2) + np.exp(-0.2)]
     np.testing.assert_allclose(model.evaluate(), expected, rtol=1e-13)
-
-
-def test_a_circle_loads_and_its_text_loads_again() -> None:
-    model = load_model(FREE.replace("S0: k3", "S0 -> S2: k3"))
-    state = model.components[1].op.own
-    assert isinstance(state, State)
-    assert state.scheme.blocks(state.scheme.before("S2")) == [["S2", "S1", "S0"]]
-    assert model.components[1].op.params == ("A", "k1", "k2", "k3", "t0")
-    assert load_model(model.to_yaml()).to_yaml() == model.to_yaml()
 
 
 def test_steps_of_two_states_load_and_their_text_loads_again() -> None:
@@ -131,20 +114,32 @@ def test_what_is_populated_only_together_with_another() -> None:
         ("S0: k3", "S0: 0.1", "the rate of 'S0' is 0.1; name it"),
         ("S0: k3", "S0 -> S3 -> S4: k3", "'S3 -> S4' cannot be a name; .* a step is 'A -> B: k1'"),
         ("S0: k3", "S0 + S1 + S2: k3", "has three states on a side; write it as steps of two"),
+        ("S0: k3", "S0 + -> S1: k3", "a state is missing beside"),
         ("S0: k3", "S0 + S1 -> S1 + S0: k3", "S0 \\+ S1 -> S1 \\+ S0 leads nowhere; remove it"),
         ("S0: k3", "S0 -> S0 + S1: k3", "keeps S0 and adds to it without end; name what S0"),
+        ("cascade:\n    S2", "bad_name:\n    S2", "cannot name a scheme"),
+        ("kinetics:\n  cascade:", "kinetics: 3\nx:\n  cascade:", "holds schemes by name"),
         ("k1: [2, True, 0.01, 100]", "k4: [2, True]", "has no 'k4'"),
         ("    t0: [0.1, True]\n", "", "'t0' is missing"),
+        ("k1: [2, True, 0.01, 100]", "k1: [2, True, -1, 100]", "lies outside of the function"),
         ("k1: [2, True, 0.01, 100]", "k1: {free: energy}", "only an amplitude can be free"),
         (
             "spectra: {free: energy}\n    S1: {free: energy, min: 0}",
             "S2: {free: energy}",
             "no state that has an amplitude depends on k2",
         ),
+        (SECTION, SECTION + SECTION.split("\n", 2)[2], "cascade: given twice, first at"),
+        ("  cascade:\n    S2 -> S1: k1", "  cascade:\n  x:\n    S2 -> S1: k1", "holds steps and"),
+        ("S0: k3\n", "S0: k3\n    start: 1\n", "start holds populations by state, such as"),
+        ("S0: k3\n", "S0: k3\n    start: {S2: 1, S2: 0}\n", "start.S2: given twice, first at"),
         ("S0: k3\n", "S0: k3\n    start: {S2: 0, S1: 0.0}\n", "start populates no state; give one"),
+        ("S0: k3\n", "S0: k3\n    start: {S2: -1}\n", "is not below 0, and finite; this is -1"),
+        ("S0: k3", "S0: [k3]", "a rate or population is a name, such as k1"),
         ("S0: k3", "S1 -> S0: k3", "the step S1 -> S0 is given twice; remove one"),
         ("S0: k3", "S0: k3\n    S3: k4", "S3 is never populated; let a step lead there"),
         ("S0: k3\n", "S0: k3\n    start: {S9: 1}\n", "start names 'S9', which no step does"),
+        ("S0: k3", "S0: S1", "'S1' names a state and a parameter; rename one of the two"),
+        ("S0: k3", "S0: sin", "'sin' has a meaning in formulas"),
         ("S0: k3", "S0: A", "'A' is the height of a law; choose another name for the rate"),
     ],
 )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyspec import Model, load_dynamics, load_model
-from pyspec.components import Gauss, Offset, constFun, expFun, free, measuredIRF, moving, stepFun
+from pyspec.components import constFun, expFun, free, measuredIRF
 from pyspec.errors import ModelError
 from pyspec.formula import Measured
 from pyspec.model.build.load import load_time_model
@@ -98,12 +98,6 @@ def test_in_python() -> None:
     model = Model("laws", laws)
     assert samples(model) == samples(load_model(INLINE))
     assert samples(load_model(model.to_yaml())) == samples(model)
-    moved = Model(
-        "peak",
-        [Offset(1), Gauss(A=moving(1, [laws[1], stepFun(A=1, t0=0)]), x0=84, SD=1)],
-    )
-    assert "measuredIRF" in moved.to_yaml()
-    assert load_model(moved.to_yaml(), "peak").to_yaml() == moved.to_yaml()
 
 
 # ---- what is refused ---------------------------------------------------------------------------
@@ -113,15 +107,22 @@ def test_in_python() -> None:
     ("entry", "message"),
     [
         ("{}", r"<text>:4: measuredIRF: has no samples; write measuredIRF: \{file: instrument"),
+        ("{time: [0, 1], time: [0, 1]}", "measuredIRF.time: given twice"),
         (
             "{time: [0], response: [1]}",
             "has 1 sample; 2 to 1000 can be had; a response has a width",
         ),
+        ("{time: [0, 1, 2], response: [1, 1]}", "has 3 times and 2 responses"),
         (
             "{time: [0, 1, 1], response: [1, 1, 1]}",
             "sample 3: the time 1 is not behind 1; sort the",
         ),
         ("{time: [0, .inf], response: [1, 1]}", "sample 2: the time is inf; give a number"),
+        (
+            "{time: [0, one], response: [1, 1]}",
+            "measuredIRF.time: sample 2 is 'one'; give a number",
+        ),
+        ("{time: 3, response: [1, 1]}", "measuredIRF.time: is no list of numbers"),
         (
             "{time: [0, 1], response: [-1, 0.5]}",
             "the area of the response is -0.25; it must be abov",
@@ -144,6 +145,10 @@ def test_bad_samples_are_named(entry: str, message: str) -> None:
             "-1 0\n# that was wrong\n-2 1\n",
             r"table\.csv: .*m\.yaml:2: measuredIRF: sample 2: the t",
         ),
+        (
+            "\n".join(f"{k} 1" for k in range(1001)),
+            "has 1001 samples; 2 to 1000 .* leave out sampl",
+        ),
         (b"\xff\xfe\x00", "is not UTF-8"),
     ],
 )
@@ -165,3 +170,28 @@ def test_states_of_schemes_are_seen_but_where_two_meet() -> None:
     for steps in ("C -> A: k1", "C: k1"):  # a circle used to be refused
         model = load_time_model(text.replace("C -> A: k1", steps), "x")
         assert load_time_model(model.to_yaml(), "x").to_yaml() == model.to_yaml()
+
+
+@pytest.mark.parametrize(
+    ("time", "response", "message"),
+    [
+        ("012", [0, 1], "measuredIRF.time: is '012'; give a list or an array"),
+        ([0, 1], [0, "x"], "measuredIRF.response is 'x', not a number"),
+    ],
+)
+def test_bad_samples_in_python(time: object, response: object, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        measuredIRF(time, response)  # type: ignore[arg-type]
+
+
+def test_a_text_that_is_none_is_refused() -> None:
+    from pyspec.formula import op_of
+
+    for text in (
+        "measured expFun(0 1)",
+        "measured sqrtFun(0 1; 1 1)",
+        "measured instrument(0 x; 1 1)",
+        "measured instrument(1 0; 1 1)",
+    ):
+        with pytest.raises(ModelError, match="measured"):
+            op_of(text)

@@ -44,14 +44,10 @@ def test_mask_is_the_opposite_of_keep() -> None:
     assert Measurement(DATA).mask is None
     with pytest.raises(DataError, match="mask has type float64; give booleans"):
         Measurement(DATA, mask=np.ones((3, 4)))
-    with pytest.raises(DataError, match=r"mask has shape \(3,\), .*, or each row, mask\[:, None\]"):
-        Measurement(DATA, mask=np.ones(3, bool))
     with pytest.raises(DataError, match=r"mask has shape \(1,\), the data \(4,\); .*each column$"):
         Measurement(DATA[0], mask=[False])  # of one value; it was taken for all four points
     with pytest.raises(DataError, match=r"keep has shape \(2, 2\), with the mask \(3, 4\)"):
         Measurement(DATA, mask=out, keep=np.ones((2, 2), bool))
-    with pytest.raises(DataError, match="keep has type float64; give booleans"):
-        Measurement(DATA, mask=out, keep=np.ones((3, 4)))
 
 
 def test_the_declared_noise_of_each_point() -> None:
@@ -100,13 +96,8 @@ def test_the_square_is_that_of_the_window(dtype: object, layout: str) -> None:
     found = Measurement(data, (2, 9), (3, 20), weight, mask=mask).square()
     assert found == pytest.approx(np.sum(weighted**2), rel=1e-14)
     for one in (
-        Measurement(data),
         Measurement(data[4]),
-        Measurement(data[4], columns=(3, 20)),
-        Measurement(data, (2, 9)),
         Measurement(data, (2, 9), (3, 20)),
-        Measurement(data, (11, 12), (20, 21)),
-        Measurement(data, columns=(3, 20)),
         Measurement(data, loss="poisson"),
         Measurement(data, weight=weight),
         Measurement(data, mask=mask),

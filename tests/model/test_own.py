@@ -25,10 +25,28 @@ LINE = "functions:\n  Line: {formula: A * x}\n"
             "domain, doc, reach, tail, linear, jumps; "
             "did you mean 'domain'?",
         ),
+        ("functions:\n  Line: {doc: nothing}\n", 2, "Line: has no formula; write 'formula: A * e"),
+        ("functions:\n  Line: {formula: [A, x]}\n", 2, "Line.formula: must be text; quote it"),
+        (
+            "functions:\n  Line: {formula: A * where(x > 1, x, 2), doc: a kink}\n",
+            2,
+            "Line: a comma within { } ends a text; put the whole of it in quotes, "
+            '"A * where(x > 1, x, 2)", or on a line of its own',
+        ),
+        (
+            "functions:\n  Line: {formula: A * x, parameters: {A: , x0: 1}}\n",
+            2,
+            "Line.parameters: holds names, bounds and units, such as 'A, x0 [eV], w > 0'",
+        ),
         (
             "functions:\n  Line:\n    parameters: A x0\n    formula: A * (x - x0)\n",
             4,
             "Line: cannot read the parameters 'A x0'; write them as 'A, x0 [eV], w > 0, 0",
+        ),
+        (
+            "functions:\n  Line: {formula: A * x, lines: u}\n",
+            2,
+            "Line.lines: holds helper values by name, such as 'u: (x - x0) / w'",
         ),
         (
             LINE + "  Line: {formula: A}\n",
