@@ -93,6 +93,8 @@ def test_a_copy_shares_no_part_that_can_change(copied_by: Callable[[Model], Mode
     assert model.values == before
     assert model.energy is not None
     assert model.energy.size == 30
+    par, copied = copy.deepcopy((model.parameters["width"], model))
+    assert copied.parameters["width"] is par
 
 
 def test_a_checksum_notices_changes_and_exchanges() -> None:

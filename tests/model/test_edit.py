@@ -113,6 +113,7 @@ def test_what_moves_follows_no_expression() -> None:
             lambda: Model("m", [c.Offset(c.moving(1, [c.stepFun(1, c.moving(0, [c.none()]))]))]),
             "m: Offset_y0_stepFun_01.t0: belongs to a time law and cannot move",
         ),
+        (lambda: Model("empty", []), "at least one component"),
         (lambda: Model("parameters", [c.Offset(1)]), "cannot name a model"),
         (
             lambda: Model("m", [c.Offset(1)], quantities={"q": c.profiled(1, [c.none()])}),

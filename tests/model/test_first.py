@@ -92,17 +92,6 @@ def moving(shift: np.ndarray, noise: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.slow
-def test_a_line_that_oscillates_begins_with_its_first_time() -> None:
-    """Behind an instrument sharper than the steps half of the first step was missing."""
-    shift = np.where(TIME >= 0, 0.6 * np.sin(2 * np.pi * 0.12 * TIME + 0.4), 0.0)
-    noise = np.random.default_rng(5).normal(0, 3, (TIME.size, ENERGY.size))
-    first = first_model(Scan(moving(shift, noise), ENERGY, TIME, {}, {"energy": "eV"}), Wanted())
-    assert first.dynamics == (("GLP_01_x0", "moves_GLP_01_x0"),)
-    assert "inFun" in first.text
-    assert "gaussIRF" not in first.text
-
-
-@pytest.mark.slow
 def test_noise_of_a_detector_that_is_read_too_finely_makes_no_lines() -> None:
     """Noise that neighbouring energies share was taken for two more lines."""
     rng = np.random.default_rng(6)

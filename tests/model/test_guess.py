@@ -101,22 +101,16 @@ def test_an_offset_under_a_line_is_left_at_zero(axis: np.ndarray) -> None:
     assert found["LinBack_m"] == pytest.approx(0.8, rel=0.1)
 
 
-def test_bounds_hold() -> None:
-    model = Model("one", [c.Offset(1), c.Gauss(A=(1, 0, 5), x0=(82, 81, 84), SD=1)])
-    model.set_axes(ENERGY)
-    guessed = model.guess(3 + 20 * np.exp(-((ENERGY - 90) ** 2)))
-    assert (guessed["Gauss_01_A"], guessed["Gauss_01_x0"]) == (5.0, 84.0)
-
-
 def test_shapes_stay_as_they_are() -> None:
     """alpha and beta of LA are above 0 as widths are, and no widths."""
-    model = Model("la", [c.Offset(1.0), c.LA(A=1, x0=90, W=5.0, alpha=1.3, beta=2.0)])
+    model = Model("la", [c.Offset((2.0, 1.5, 9)), c.LA(A=1, x0=90, W=5.0, alpha=1.3, beta=2.0)])
     model.set_axes(ENERGY)
     line = c.LA(A=50, x0=91, W=1.0, alpha=1.3, beta=2.0)
     true = Model("true", [c.Offset(1.0), line])
     true.set_axes(ENERGY)
     found = model.guess(true.evaluate())
     assert "LA_01_alpha" not in found
+    assert found["Offset_y0"] == 1.5  # its bound
     assert model.values["LA_01_alpha"] == 1.3
     assert model.values["LA_01_beta"] == 2.0
     assert found["LA_01_W"] == pytest.approx(1.0, rel=0.2)

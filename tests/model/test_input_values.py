@@ -58,13 +58,6 @@ def test_a_text_names_its_inputs_behind_the_parameters() -> None:
         own(x, 2.0, 3.0, ref=x)
 
 
-def test_a_comparison_with_an_input_is_a_jump_and_its_height_is_not_known() -> None:
-    op = define("time Gate(A, low, t0; flux): where(flux > low, A, 0) + where(t > t0, A * flux, 0)")
-    assert dict(op.jumps) == {"low": "1", "t0": "1"}
-    kink = define("energy Cut(A, low; ref): A * max(ref, low)")
-    assert kink.jumps == ()
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [

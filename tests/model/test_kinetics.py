@@ -1,9 +1,8 @@
 """The section ``kinetics``: what it says, what it refuses, and that its text loads again."""
 
-import numpy as np
 import pytest
 
-from pyspec import load_dynamics, load_model
+from pyspec import load_model
 from pyspec.errors import ModelError
 from pyspec.formula import Scheme, State, op_of
 from pyspec.model.build.load import load_time_model
@@ -45,44 +44,9 @@ def test_every_state_is_a_law_and_they_share_rates() -> None:
     assert positive.positive
 
 
-def test_the_text_of_a_model_loads_as_the_same_model() -> None:
-    model = load_model(FREE)
-    again = load_model(model.to_yaml())
-    assert again.to_yaml() == model.to_yaml()
-    assert [c.function for c in again.components] == [c.function for c in model.components]
-    assert again.opt_param_names == model.opt_param_names
-    copied = model.copy()
-    assert copied.components[1].pars[1] is copied.components[2].pars[1]
-
-
 def test_states_without_an_amplitude_are_dark() -> None:
     text = FREE.replace("spectra: {free: energy}", "S0: {free: energy}")
     assert [c.name for c in load_model(text).components[1:]] == ["cascade_S1", "cascade_S0"]
-
-
-def test_a_scheme_moves_a_parameter() -> None:
-    text = SECTION + (
-        "moves:\n  cascade: {k1: [2, True], k2: [0.5, True], k3: [0, False], t0: [1, False], "
-        "S1: [10, True], S0: [2, False]}\n"
-    )
-    dynamics = load_dynamics(text, "moves", "GLP_01_A", -1)
-    names = [par.name for par in dynamics.parameters]
-    assert "GLP_01_A_cascade_k1" in names
-    assert "GLP_01_A_cascade_S1_A" in names
-
-
-def test_populations_at_the_start_are_numbers_or_parameters() -> None:
-    text = """
-kinetics:
-  both: {A: k1, B: k2, start: {A: 1, B: share}}
-decays:
-  both: {k1: [1, True], k2: [0.1, True], share: [0.5, False], t0: [0, False], A: [1, False],
-         B: [2, False]}
-"""
-    model = load_time_model(text, "decays")
-    model.set_axes(time=np.array([-1.0, 0.0, 2.0]))
-    expected = [0.0, 2.0, np.exp(-2) + np.exp(-0.2)]
-    np.testing.assert_allclose(model.evaluate(), expected, rtol=1e-13)
 
 
 def test_steps_of_two_states_load_and_their_text_loads_again() -> None:

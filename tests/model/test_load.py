@@ -251,27 +251,3 @@ def test_files_are_read_alike_without_the_parser_in_c(monkeypatch: pytest.Monkey
     monkeypatch.delattr("yaml.CSafeLoader", raising=False)
     assert load_model(GOOD, "doublet").describe() == before
     assert "a key must be a word" in bad("m:\n  ? [a, b]\n  : 1\n")
-
-
-TARGET = """kinetics:
-  seq: {A -> B: k1, B: k2}
-t1:
-  gaussIRF: {SD: [0.1, True]}
-  seq: {k1: [1, True], k2: [0.1, True], t0: [0, True], spectra: {free: energy}}
-"""
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("  seq: {k1", "  sequ: {k1", r"5: sequ: unknown component 'sequ'; did you mean 'seq'\?"),
-        ("{free: energy}}", "free}", r"3: t1: has laws of time alone; .*write \{free: energy\}"),
-        ("spectra: {free: energy}", "A: [1, True]", "3: t1: has laws of time alone"),
-        ("gaussIRF: {SD", "gausIRF: {SD", r"4: gausIRF: .* did you mean 'gaussIRF'\?"),
-    ],
-)
-def test_a_wrong_word_beside_laws_is_named(old: str, new: str, message: str) -> None:
-    """It was said of the first law that it belongs in a dynamics model."""
-    assert load_model(TARGET, "t1").is_time_model
-    with pytest.raises(ModelError, match=f"<text>:{message}"):
-        load_model(TARGET.replace(old, new), "t1")

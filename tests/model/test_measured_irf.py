@@ -46,15 +46,9 @@ def from_file(folder: Path, table: str | bytes, name: str = "table.csv") -> Mode
     return load_model(folder / "m.yaml", "laws")
 
 
-def test_samples_are_read_as_they_are_written() -> None:
-    model = load_model(INLINE)
-    assert [one.name for one in model.components] == ["constFun_01", "measuredIRF", "expFun_01"]
-    assert samples(model) == ((-0.2, 0.0, 0.1, 0.3), (0.0, 1e-3, 0.1, 0.3333333333333333))
-    assert model.opt_param_names == ("expFun_01_tau", "expFun_01_t0")
-
-
 def test_a_table_is_found_beside_the_model_file(tmp_path: Path) -> None:
     model = from_file(tmp_path, TABLE)
+    assert samples(model) == ((-0.2, 0.0, 0.1, 0.3), (0.0, 1e-3, 0.1, 0.3333333333333333))
     assert samples(model) == samples(load_model(INLINE))
     assert samples(from_file(tmp_path, "﻿-1 1\r\n2 0\r\n")) == ((-1.0, 2.0), (1.0, 0.0))
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_equal
 
 from pyspec.errors import DataError
 from pyspec.model import Measurement
-from pyspec.model.data.digest import checksum_and_square, checksum_of, count_kept
+from pyspec.model.data.digest import checksum_and_square, checksum_of
 from pyspec.model.data.measurement import row_of
 
 DATA = np.arange(12.0).reshape(3, 4)
@@ -103,22 +103,6 @@ def test_the_square_is_that_of_the_window(dtype: object, layout: str) -> None:
         Measurement(data, mask=mask),
     ):
         assert checksum_and_square(one) == (checksum_of(one), one.square())
-
-
-@pytest.mark.parametrize("shape", [(12, 21), (12, 1), (1, 21), (21,), (1, 1)])
-@pytest.mark.parametrize("mask_shape", [(12, 21), (12, 1), (1, 21), (21,)])
-def test_weights_and_masks_of_an_axis_count_at_each_point(
-    shape: tuple[int, ...], mask_shape: tuple[int, ...]
-) -> None:
-    rng = np.random.default_rng(1)
-    data, weight = rng.normal(size=(12, 21)), rng.uniform(0.5, 2.0, shape)
-    mask = rng.random(mask_shape) < 0.3
-    whole = np.broadcast_to(mask, data.shape)
-    for one in (data, np.broadcast_to(data[:, :1], data.shape), np.broadcast_to(data[0], (12, 21))):
-        found = Measurement(one, (2, 9), (3, 20), weight, mask=whole)
-        kept = np.where(whole, 0.0, one * weight)[2:9, 3:20]
-        assert found.square() == pytest.approx(np.sum(kept**2), rel=1e-13)
-        assert count_kept(found) == np.sum(~whole[2:9, 3:20])
 
 
 @pytest.mark.parametrize("more", ["", "mask", "weight", "poisson", "weight, mask"])

@@ -53,34 +53,11 @@ def move(target: Model, name: str, laws: str = "d", source: str = "1") -> None:
     target.add_dynamics(name, load_dynamics(text, laws, target.parameters[name]))
 
 
-def test_values_resolve_chains_on_base_values() -> None:
-    values = model().values
-    assert list(values) == list(model().parameters)
-    assert values["GLP_02_A"] == 10.0
-    assert values["GLP_02_x0"] == 84.0 + 3.67
-    assert values["GLP_02_F"] == 1.0
-
-
 def test_order_of_theta_and_of_fixed_values() -> None:
     free = ("Offset_y0", "GLP_01_A", "GLP_01_x0", "GLP_01_m", "GLP_02_m")
     assert model().opt_param_names == free
     assert model().fixed_names == ("GLP_01_F",)
     np.testing.assert_array_equal(model().theta(), [2.0, 20.0, 84.0, 0.3, 0.5])
-
-
-def test_dynamics_follow_the_parameter_they_move() -> None:
-    moved = model()
-    move(moved, "GLP_01_x0")
-    names = list(moved.parameters)
-    at = names.index("GLP_01_x0")
-    assert names[at : at + 4] == [
-        "GLP_01_x0",
-        "GLP_01_x0_expFun_01_A",
-        "GLP_01_x0_expFun_01_tau",
-        "GLP_01_x0_expFun_01_t0",
-    ]
-    assert moved.fixed_names == ("GLP_01_x0_expFun_01_t0", "GLP_01_F")
-    assert moved.values["GLP_02_x0"] == 84.0 + 3.67
 
 
 def test_set_values_is_all_or_nothing() -> None:

@@ -62,18 +62,6 @@ def test_the_text_of_a_model_is_whole_however_the_file_is_laid_out(text: str) ->
     assert load_model(load_model(text, "m").text).to_yaml() == load_model(text, "m").to_yaml()
 
 
-def test_a_time_model_has_them_too() -> None:
-    laws = "decay:\n  expFun: {A: [2.0, true], tau: [1 / rate], t0: [0, false]}\n"
-    text = "parameters:\n  rate: [0.25, true, 0, 9]\n  area: [GLP_01_A * 2]\n" + MODEL + laws
-    model = load_time_model(text.replace("width", "GLP_01_A / 5"), "decay")
-    assert model.opt_param_names == ("expFun_01_A", "rate")
-    time = np.linspace(0.0, 20.0, 23)
-    model.set_axes(time=time)
-    for backend in ("tree", "interpreted", "compiled"):
-        value = make_executor(model, None, backend).run([3.0, 0.5])
-        np.testing.assert_allclose(value, 3.0 * np.exp(-time / 2.0), rtol=1e-14)
-
-
 FREE = """
 parameters:
   onset: [0.1, true]

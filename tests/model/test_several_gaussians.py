@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyspec import ModelError
 from pyspec.components import Gauss as Line
 from pyspec.components import expFun, expr, gaussIRF, moving
 from pyspec.model import Model, load_dynamics, load_model
@@ -75,13 +74,3 @@ def test_the_same_model_in_python() -> None:
     assert model.opt_param_names == written.opt_param_names
     assert np.array_equal(model.evaluate(), written.evaluate())
     assert repr(laws[1]).startswith("gaussIRF(SD=(0.4, 0.05, 2.0), share=(0.2, 0.0, 1.0), shift=")
-
-
-def test_the_gaussians_of_one_instrument_stand_in_one_of_the_sub_cycles() -> None:
-    text = (
-        "first:\n  gaussIRF: {SD: [0.1, True]}\n"
-        "second:\n  gaussIRF: {SD: [0.4, True], share: [0.2, True]}\n"
-        "  expFun: {A: [1, True], tau: [2, True], t0: [0, True]}\n"
-    )
-    with pytest.raises(ModelError, match=r"gaussIRF_02: does not stand directly below"):
-        load_dynamics(text, ["first", "second"], "Gauss_01_A", 0.25)

@@ -33,3 +33,9 @@ def test_contours_of_few_samples(n: int) -> None:
         assert inside.mean() == pytest.approx(share, abs=0.03)
         radius = np.hypot(*((outline - [1.0, 2.0]) @ to_circle).T)
         assert np.median(radius) == pytest.approx(np.sqrt(-2 * np.log(1 - share)), rel=0.06)
+
+
+def test_a_parameter_that_stayed_has_no_contours() -> None:
+    chain = np.random.default_rng(0).normal(size=(50, 20, 2)) * [1.0, 0.0]
+    settings = SampleSettings(steps=50, burn=0, thin=1)
+    assert len(plot_chain(MCMCResult(["a", "b"], chain, np.full(20, 0.4), settings)).axes) == 4

@@ -16,7 +16,9 @@ from pyspec.plot import (
     plot_data,
     plot_evolution,
     plot_fit,
+    plot_residuals,
     plot_traces,
+    plot_waterfall,
     report,
 )
 
@@ -27,7 +29,11 @@ CALLS: dict[str, tuple[Callable[..., object], str]] = {
     "values of a map": (lambda: plot_data(DATA, ENERGY, TIME, z_lim=OUTSIDE), "values"),
     "values of a line": (lambda: plot_data(DATA[0], ENERGY, z_lim=OUTSIDE), "values"),
     "a fit": (lambda: plot_fit(decaying("height"), x_lim=OUTSIDE), "energies"),
+    "energies of a line": (lambda: plot_data(DATA[0], ENERGY, x_lim=OUTSIDE), "energies"),
+    "residuals": (lambda: plot_residuals([decaying("height")], x_lim=OUTSIDE), "energies"),
     "traces": (lambda: plot_traces(decaying("height"), y_lim=OUTSIDE), "times"),
+    "a stack": (lambda: plot_waterfall(DATA, ENERGY, TIME, x_lim=OUTSIDE), "energies"),
+    "parameters": (lambda: plot_evolution(TIME, {"a": TIME}, y_lim=OUTSIDE), "times"),
 }
 
 
@@ -79,6 +85,7 @@ def test_limits_below_zero_have_no_place_on_a_logarithmic_axis() -> None:
             plot_data(DATA, ENERGY, TIME, **fields)
     for draw in (
         lambda **look: plot_data(DATA[0], ENERGY, **look),
+        lambda **look: plot_fit(decaying("peak"), **look),
         lambda **look: plot_traces(decaying("spectra"), **look),
     ):
         with pytest.raises(PlotError, match="z_lim is"):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.pictures import BANDS, DELAYS, of_states
 
+from pyspec.errors import FitError
 from pyspec.functions.kinetics import populations
 from pyspec.plot import (
     PlotConfig,
@@ -15,6 +16,7 @@ from pyspec.plot import (
     plot_fit,
     plot_moving,
     plot_populations,
+    plot_species,
     plot_traces,
 )
 
@@ -79,6 +81,8 @@ def test_several_schemes_and_laws() -> None:
         "chain B",
         "lone C",
     ]
+    with pytest.raises(FitError, match="the schemes chain, lone; say which: scheme='chain'"):
+        plot_species(of_states("two"))
     figure = plot_populations(of_states("parallel"))
     assert list(drawn(figure)[0]) == ["expFun_01_A", "expFun_02_A", "stepFun_01_A"]
     assert figure.axes[0].get_ylabel() == "law"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.drawn import width_of
 
 from pyspec import File, Project
 from pyspec.io import Dataset
@@ -46,6 +47,8 @@ def test_data_slice_cuts_the_picture_of_data(tmp_path: Path) -> None:
         np.testing.assert_array_equal(ax.lines[0].get_ydata(), spectrum[3:7])
     lines = plot_data(DATA, ENERGY, TIME, data_slice=[[0, 2], [0, 9]], waterfall=5).axes[0].lines
     assert [len(one.get_xdata()) for one in lines] == [9, 9]
+    (shaded,) = plot_data(DATA[0], ENERGY, columns=(3, 9)).axes[0].patches  # the fit window
+    assert width_of(shaded) == pytest.approx((80.75, 82.0))
     with pytest.raises(PlotError, match=r"give \[\[row, end\], \[column, end\]\]"):
         file.plot_data(data_slice=[[0, 2]])
     with pytest.raises(PlotError, match="is empty"):

@@ -94,6 +94,10 @@ def test_spectra_of_data_have_times_with_their_unit(tmp_path: Path) -> None:
     assert names[-1] == "50 ps"
     with pytest.raises(PlotError, match="legend has 1 names for 12 spectra"):
         file.plot_data(waterfall=5, legend=["one"])
+    with pytest.raises(PlotError, match="this fit has one spectrum"):
+        plot_stack(file.fit_spectrum("peak", time_point=1))
+    with pytest.raises(PlotError, match="no spectrum is named; give numbers from 0 to 15"):
+        plot_stack(file.fit_slice_by_slice("peak"), rows=[])
     # A config with names of peaks, such as project.yaml, stopped these pictures.
     peaks = PlotConfig(legend=["bulk", "surface"])
     found = file.fit_slice_by_slice("peak")
