@@ -27,12 +27,6 @@ def agreed(model: Model, theta: Array = None, tolerance: float = AGREEMENT) -> A
     return spectra[2]
 
 
-def refuse_numbers(model: Model, theta: Array) -> None:
-    """All three executors answer NaN everywhere."""
-    for backend in BACKENDS:
-        assert np.isnan(make_executor(model, None, backend).run(theta)).all()
-
-
 def differences(
     function: Callable[[Array], Array], theta: Array, step: float = 0.002, halvings: int = 4
 ) -> Array:
