@@ -203,3 +203,13 @@ def test_comparing_gives_values_and_no_derivatives() -> None:
     for ask in (executor.jacobian, executor.normal, executor.parts):
         with pytest.raises(PlanError, match="the compare executor has no derivatives; use comp"):
             ask(None)
+
+
+def test_files_that_do_not_share_a_parameter_alike_are_refused() -> None:
+    parts = CASES["three files"]()
+    name = next(n for n, par in parts[0][0].parameters.items() if par.scope == "project")
+    parts[1][0].parameters[name].max = 0.9
+    with pytest.raises(ModelError, match=f"{name} is shared by the project, but file 1"):
+        make_joint_executor(parts)
+    with pytest.raises(ModelError, match="at least one file"):
+        make_joint_executor([])

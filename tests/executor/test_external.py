@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.agreement import BACKENDS, agreed, sum_chunks
+from support.agreement import BACKENDS, agreed
 
 from pyspec.errors import ModelError, PlanError
 from pyspec.executor import CompiledExecutor, make_executor, make_plan
@@ -82,27 +82,6 @@ def test_three_executors_agree(laws: str | None, time: np.ndarray | None) -> Non
         agreed(model, model.theta() * factor)
 
 
-def test_sums_have_the_same_bits_in_chunks() -> None:
-    model = make()
-    clean = make_executor(model).run(None)
-    measurement = Measurement(clean + np.cos(np.arange(clean.size)).reshape(clean.shape))
-    executor = make_executor(model, measurement)
-    theta = model.theta() * 1.01
-    expected = executor.residual(theta)
-    value = executor.normal(theta, None, "value")
-    assert value[0] == pytest.approx(np.sum(expected**2), rel=1e-12)
-    rows = len(TIME)
-    cut = [Chunk(first, measurement.data[first : first + 8]) for first in range(0, rows, 8)]
-    assert sum_chunks(executor, theta, cut, None, "value").tobytes() == value.tobytes()
-    with (
-        pytest.raises(PlanError, match="m: registered functions need Python between steps"),
-        executor.parts(),
-    ):
-        pass
-    with pytest.raises(PlanError, match=r"the registered function .* needs Python for every"):
-        make_executor(model, Measurement(by_reference(measurement.data)))
-
-
 def test_all_sums_see_what_python_gives_at_these_values() -> None:
     """Threads beside the first summed with what functions in Python give at the start values."""
     model = make()
@@ -115,6 +94,13 @@ def test_all_sums_see_what_python_gives_at_these_values() -> None:
     cut = [Chunk(first, (clean + 1.0)[first : first + 8]) for first in range(0, len(TIME), 8)]
     nodes = chunk_nodes(executor, Job(0, theta, fixed, "value", False), cut, threads=3)
     assert collect(nodes, theta.size, "value").tobytes() == expected
+    with (
+        pytest.raises(PlanError, match="m: registered functions need Python between steps"),
+        executor.parts(),
+    ):
+        pass
+    with pytest.raises(PlanError, match=r"the registered function .* needs Python for every"):
+        make_executor(model, Measurement(by_reference(clean)))
 
 
 def test_what_is_left_out_is_zero() -> None:

@@ -101,26 +101,6 @@ def test_amplitudes_held_at_zero_are_left_out_of_a_model_without_data() -> None:
     assert (found[TIME > 0.0].max(axis=1) > 2.9).all()
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (
-            {"data": np.zeros((3, 31))},
-            r"data has shape \(3, 31\), the axes of still have \(17, 31\)",
-        ),
-        ({"keep": np.ones((3, 31), bool)}, r"keep has shape \(3, 31\), the axes of still"),
-        (
-            {"weight": np.ones(7)},
-            r"weight has shape \(7,\), which does not broadcast to \(17, 31\)",
-        ),
-        ({"rows": (3, 18)}, r"rows \(3, 18\) are empty or outside of the axis of 17 points"),
-    ],
-)
-def test_measurements_that_do_not_fit(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        make_executor(made("still"), Measurement(**given))
-
-
 def test_what_cannot_be_asked() -> None:
     executor: Any = make_executor(made("still"))
     with pytest.raises(DataError, match="free amplitudes need data; give the measurement some"):

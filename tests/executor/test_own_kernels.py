@@ -11,7 +11,7 @@ from support.agreement import BACKENDS, agreed, check_slopes
 from pyspec._library import OPS
 from pyspec.errors import ModelError
 from pyspec.executor import make_executor
-from pyspec.formula import Definition, define
+from pyspec.formula import Definition
 from pyspec.model import Measurement, Model, load_model, load_time_model
 
 TIME = np.concatenate([np.linspace(-3.0, 3.0, 61), np.geomspace(3.1, 60.0, 30)])
@@ -147,26 +147,6 @@ def test_masses_of_an_edge_at_any_place(w: float) -> None:
     for side in (0, 1):
         np.testing.assert_allclose(own.mass(side, away, w, s), exact, rtol=0, atol=1e-12 * w)
     agreed(convolved(f"Edge: {{w: [{w}, True], s: [{s}, True]}}", head), tolerance=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("text", "jumps"),
-    [
-        ("kernel K(w>0): where(abs(d) < w, 1 - abs(d) / w, 0)", ()),  # a kink
-        ("kernel K(w>0): where(d * d < w * w, 1, 0)", (("w", "1.0"),)),
-        ("kernel K(w>0): where(d < -w, 0, 1) * (d < 2 * w)", (("w", "1 + abs(w)"),)),
-        (
-            "kernel K(D, w>0): where(abs(d - D) < w, 1, 0)",
-            (("D", "1 + abs(D)"), ("w", "1 + abs(w)")),
-        ),
-        ("kernel K(w>0, tau>0): where(abs(d) < w, exp(-d / tau), 0)", (("w", "1.0"),)),
-        ("kernel K(tau>0): where(d < 0, 0, exp(-d / tau))", ()),
-        ("kernel K(tau>0): where(d * tau > 0, exp(-d / tau), 0)", ()),  # an edge that stays at 0
-        ("kernel K(a): exp(-abs(d)) * (1 / (a - a + (d < a)) > 2)", (("a", "1 + abs(a)"),)),
-    ],
-)
-def test_jumps_of_kernels_are_derived(text: str, jumps: tuple[tuple[str, str], ...]) -> None:
-    assert define(text).jumps == jumps
 
 
 # ---- what is refused ----------------------------------------------------------------------------

@@ -5,6 +5,8 @@ from __future__ import annotations
 import mpmath as mp
 import numpy as np
 import pytest
+from support.agreement import BACKENDS
+from support.zoo import make_model
 
 from pyspec import components
 from pyspec.errors import DataError
@@ -46,6 +48,19 @@ def test_no_digits_are_lost(scale: float) -> None:
         residual, columns = executor.residual([model]), executor.jacobian([model])
         np.testing.assert_allclose(residual, expected[:, 0], rtol=1e-14)
         np.testing.assert_allclose(np.ravel(columns), expected[:, 1], rtol=1e-14)
+
+
+def test_three_executors_agree_where_the_model_is_negative() -> None:
+    model = make_model("doublet_sin")
+    clean = make_executor(model).run(model.theta())
+    counts = np.random.default_rng(3).poisson(2.0 * np.clip(clean, 0, None)).astype(np.uint16)
+    counts[3:5] = 0
+    theta = model.theta()
+    theta[model.opt_param_names.index("Offset_y0")] = -3.0
+    measurement = Measurement(data=counts, rows=(1, 40), loss="poisson", loss_scale=2.0)
+    first, *others = [make_executor(model, measurement, one).residual(theta) for one in BACKENDS]
+    for other in others:
+        np.testing.assert_allclose(other, first, rtol=0, atol=1e-10 * np.abs(first).max())
 
 
 def test_mistakes() -> None:

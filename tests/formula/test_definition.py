@@ -10,82 +10,15 @@ from pyspec.executor import make_executor
 from pyspec.formula import Definition, define, op_of
 from pyspec.formula.formula import parse
 from pyspec.formula.program.values import Values
-from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
+from pyspec.model import Measurement, load_model
 
 ENERGY = np.linspace(78.0, 90.0, 61)
-TIME = np.linspace(-2.0, 8.0, 21)
-AUX = np.linspace(0.0, 2.0, 5)
-
-FILE = """\
-functions:
-  Skew:
-    parameters: A, x0 [eV], w > 0 [eV], b
-    lines:
-      u: (x - x0) / w
-    formula: A * exp(-4 * log(2) * u ** 2) * (1 + erf(b * u))
-    doc: a Gaussian with one flank steeper than the other
-  Step:
-    formula: where(x < edge, low, high)
-  Grow:
-    domain: time
-    parameters: [A, tau > 0, t0]
-    formula: where(t >= t0, A * (1 - exp(-(t - t0) / tau)), 0)
-  Fade:
-    domain: profile
-    formula: A * exp(-x / reach)
-m:
-  Offset:
-    y0: [1.0, True]
-  Skew:
-    A: [20.0, True, 0, 60]
-    x0: [84.0, True]
-    w: [1.5, True]
-    b: [0.5, True]
-  Gauss:
-    A: ["Skew_01_A / 4"]
-    x0: [82, True]
-    SD: [0.7, True]
-law:
-  Grow:
-    A: [3, True]
-    tau: [2.0, True]
-    t0: [0.3, True]
-depth:
-  Fade:
-    A: [1.5, True]
-    reach: [0.8, True]
-"""
-
-
-def whole_model() -> Model:
-    """Formulas on all three axes."""
-    made = load_model(FILE, "m")
-    made.set_axes(energy=ENERGY, time=TIME, aux=AUX)
-    made.add_dynamics("Skew_01_x0", load_dynamics(FILE, "law", "Skew_01_x0"))
-    made.add_profile("Skew_01_A", load_profile(FILE, "depth", "Skew_01_A"))
-    return made
 
 
 def own(text: str) -> Definition:
     found = define(text).own
     assert isinstance(found, Definition)
     return found
-
-
-def test_executors_agree_and_slopes_are_those_of_differences() -> None:
-    model = whole_model()
-    results = {name: make_executor(model, None, name).run(None) for name in ("tree", "interpreted")}
-    executor = make_executor(model, Measurement(data=np.zeros((21, 61))))
-    value = executor.run(None)
-    for other in results.values():
-        assert np.abs(value - other).max() <= 1e-13 * np.abs(other).max()
-    theta = model.theta()
-    columns = -executor.jacobian(theta)
-    for k, column in enumerate(columns):
-        step = np.zeros_like(theta)
-        step[k] = 1e-6 * max(1.0, abs(theta[k]))
-        change = (executor.run(theta + step) - executor.run(theta - step)).ravel() / (2 * step[k])
-        assert np.abs(column - change).max() <= 3e-8 * np.abs(change).max(), k
 
 
 def test_a_parameter_bounded_from_both_sides() -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from pyspec._library import call_function, supported_isas
 from pyspec.executor import make_executor
-from pyspec.fit import fit_slices
 from pyspec.functions import reference
 from pyspec.model import Measurement, load_model
 
@@ -50,31 +49,6 @@ def test_a_static_shirley_meets_both_ends() -> None:
     params = np.array([[9.0], [2.0]])
     straight = call_function("StaticShirley", BINDING, params, 0 * LINES[np.newaxis])[0][0]
     np.testing.assert_allclose(straight, np.interp(-BINDING, [-300, -200.25], [9, 2]), rtol=1e-14)
-
-
-def test_the_ends_of_a_static_shirley_are_means_of_the_data() -> None:
-    """Of each row: fits slice by slice hold them, and find the lines between."""
-    x = np.linspace(700.0, 790.0, 181)
-    text = "m:\n  StaticShirley: {left: [0, false], right: [0, false]}\n"
-    text += "  Gauss: {A: [5, true], x0: [745, true], SD: [4, true]}\n"
-    model = load_model(text, "m")
-    model.set_axes(energy=x)
-    truth = np.array([[9.0, 2.0, 50.0, 746.0, 3.0], [4.0, 5.0, 30.0, 744.0, 5.0]])
-    rows = [make_executor(model).run(row[2:], row[:2]).ravel() for row in truth]
-    data = np.array(rows)
-    data[:, 2] = np.nan
-    keep = np.isfinite(data)
-    measurement = Measurement(data=data, keep=keep)
-    left, right = measurement.end_means(n=4)
-    np.testing.assert_allclose(left, data[:, [0, 1, 3, 4]].mean(axis=1), rtol=1e-14)
-    np.testing.assert_allclose(right, data[:, -4:].mean(axis=1), rtol=1e-14)
-    ends = zip(left, right, strict=True)
-    seeds = [{"StaticShirley_left": low, "StaticShirley_right": high} for low, high in ends]
-    slices = fit_slices(model, measurement, seeds=seeds)
-    for fit, row in zip(slices, truth, strict=True):
-        assert fit.result is not None
-        found = [fit.result.values[name] for name in ("Gauss_01_A", "Gauss_01_x0", "Gauss_01_SD")]
-        np.testing.assert_allclose(found, row[2:], rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["Tougaard", "Tougaard3"])

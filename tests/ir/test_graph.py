@@ -12,27 +12,16 @@ import pytest
 from support.graphs import WHOLE
 from support.zoo import PEAK, SHIRLEY
 
-from pyspec.errors import ModelError, PlanError
-from pyspec.ir import ENERGY as ENERGY_BIT
+from pyspec.errors import ModelError
 from pyspec.ir import (
-    DomainKind,
     EdgeKind,
     GraphIR,
-    NodeKind,
     build_graph,
     parse_graph,
     print_graph,
 )
 from pyspec.model import load_model
 from pyspec.passes import run
-from pyspec.plan import can_lower_2d, schedule_2d
-
-ENERGY = np.linspace(80.0, 92.0, 25)
-
-
-def names(graph: GraphIR, kind: NodeKind) -> list[str]:
-    return [node.name for node in graph.of_kind(kind)]
-
 
 IDLE = {
     "last": (PEAK + SHIRLEY, r"Shirley: reads what stands below it.*move it above GLP_01"),
@@ -98,31 +87,6 @@ def test_nobody_can_change_a_graph(way: str) -> None:
     assert isinstance(graph.edges, tuple)
     again = dataclasses.replace(graph)
     assert again.fingerprint == before == pickle.loads(pickle.dumps(graph)).fingerprint
-
-
-def test_a_free_amplitude_and_the_energy_are_nodes() -> None:
-    text = (
-        "parameters: {t0: [0.1, True], seen: ['t0 + 0.1 * energy']}\n"
-        "m:\n  expFun: {A: {free: energy, min: 0, zero: [[82, 83]], vary: project}, "
-        "tau: [2, True], t0: ['seen']}\n"
-    )
-    model = load_model(text, "m")
-    model.set_axes(energy=ENERGY, time=np.linspace(-1.0, 5.0, 7))
-    graph = build_graph(model)
-    assert graph.domain is DomainKind.ENERGY_TIME_2D
-    (vector,), (axis,) = graph.of_kind(NodeKind.FREE_VECTOR), graph.of_kind(NodeKind.AXIS)
-    assert (vector.name, vector.axis, vector.positive) == ("expFun_01_A", "energy", True)
-    assert (vector.zero, vector.scope) == (((82.0, 83.0),), "project")
-    assert (axis.name, axis.axis) == ("energy", "energy")
-    along = [node.name for node in graph.nodes if graph.axes[node.id] & ENERGY_BIT]
-    assert along == ["expFun_01_A", "expFun_01_t0", "seen", "energy", "expFun_01", "total"]
-    assert graph.result is not None
-    assert graph.result.name == "total"
-    lowering = can_lower_2d(graph)
-    assert [reason.node for reason in lowering.reasons] == ["expFun_01_A", "expFun_01_t0", "seen"]
-    with pytest.raises(PlanError, match="seen: depends on the energy, and has a value for each"):
-        schedule_2d(graph)
-    assert names(graph, NodeKind.OPT_PARAM) == ["expFun_01_tau", "t0"]
 
 
 def test_a_shared_parameter_that_is_fixed_belongs_to_its_file() -> None:

@@ -159,20 +159,6 @@ REFUSED = {
         HAND.replace('"width"', '"Gauss_01_A"'),
         "Gauss_01 takes height as A, and Gauss_01_A is another node; rename that one",
     ),
-    "a sum behind a component": (
-        HAND.replace('"total" @11\n', '"total" @11\n  %12 = SUM "inner" @12\n')
-        .replace("%10 -> %11 ADDEND[1]", "%12 -> %11 ADDEND[1]\n  %10 -> %12 ADDEND[0]"),
-        "total adds inner, a sum, behind others; add it first",
-    ),
-    "a name of two words": (
-        HAND.replace('"Gauss_01" @', '"a peak" @'), "'a peak' names no component; use letters"
-    ),
-    "a scope": (
-        HAND.replace('"x0" @2 {', '"x0" @2 {"scope": "project", ').replace(
-            '"Gauss_01_x0" @2 {', '"Gauss_01_x0" @2 {"scope": "project", '
-        ),
-        "Gauss_01_x0: a STATIC_PARAM of scope 'project'; files share what varies",
-    ),
 }  # fmt: skip
 
 

@@ -12,14 +12,12 @@ from support.column_models import (
     PEAK,
     SHAPED,
     SHIRLEY,
-    TIME,
     energy_model,
-    yaml,
 )
 
 from pyspec.functions.external import forget_function, register_function
 from pyspec.ir import build_graph
-from pyspec.model import Model, load_time_model
+from pyspec.model import Model
 from pyspec.passes import classify_columns, jump_parameters
 
 CONSTANT = "constant, static"
@@ -141,19 +139,6 @@ def test_structured(name: str) -> None:
     assert columns(made)[column] == expected
 
 
-def test_a_trace() -> None:
-    laws = yaml(
-        "m", "gaussIRF: {SD: [0.4, false]}", DECAY, "linFun: {m: [1, true], t0: [0, false]}"
-    )
-    made = load_time_model(laws, "m")
-    made.set_axes(time=TIME)
-    assert columns(made) == {
-        "expFun_01_A": "structured, trace, convolved",
-        "expFun_01_tau": "structured, trace, convolved",
-        "linFun_01_m": "constant, trace, convolved",
-    }
-
-
 @pytest.fixture
 def registered() -> Iterator[None]:
     register_function("bump", lambda x, A, x0: A / (1 + (x - x0) ** 2), "A, x0")
@@ -181,9 +166,3 @@ def test_registered_functions_fall_back() -> None:
     )
     assert found["GLP_01_A"].kind == "structured"
     assert jump_parameters(graph) == ()
-
-
-@pytest.mark.usefixtures("registered")
-def test_what_a_registered_function_reads_through_an_expression_falls_back() -> None:
-    made = energy_model(PEAK, 'bump: {A: ["GLP_01_A / 2"], x0: [85, false]}')
-    assert columns(made)["GLP_01_A"] == "fallback, finite differences"

@@ -134,19 +134,6 @@ def test_share_makes_equal_nodes_one() -> None:
     assert notes == ("same: is A", "other: is half", "Gauss_02: is Gauss_01")
 
 
-#: What the passes that only find something out say of these graphs.
-FOUND = {
-    ("classify", UNFOLDED): ("Gauss_01: depends on A",),
-    ("classify", UNSHARED): ("Gauss_01: depends on A", "Gauss_02: depends on A"),
-    ("separable", SHARED): ("no product of energies and times: spectra are walked",),
-}
-
-
-@pytest.mark.parametrize(("name", "text"), FOUND, ids=["one", "two", "products"])
-def test_what_is_found_out_changes_no_text(name: str, text: str) -> None:
-    assert before_and_after(name, text) == (text, FOUND[name, text])
-
-
 @pytest.mark.parametrize(
     ("name", "text"),
     [("fold", FOLDED), ("drop", DROPPED), ("share", SHARED), ("classify", UNFOLDED)],
@@ -193,7 +180,18 @@ def test_a_folded_formula_means_what_it_meant(text: str) -> None:
         np.testing.assert_array_equal(after_it.formula.evaluate(env), node.formula.evaluate(env))
 
 
-# ---- what classify finds ------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "laws",
+    [
+        f"gaussIRF: {{SD: [0.4, true]}}\n{DECAY}",
+        f"gaussCONV: {{SD: [0.4, true]}}\n{DECAY}",
+        "erfFun: {A: [2, true], SD: [3, true], t0: [0, false]}",
+        [DECAY, "none: {}"],
+    ],
+)
+def test_what_reaches_ahead_of_the_onset_does_not_rest(laws: str | list[str]) -> None:
+    graph, facts, _ = run(build_graph(energy_model(PEAK, moves={"GLP_01_A": laws})))
+    assert facts.onsets[graph.node_by_name["GLP_01"]] is None
 
 
 # ---- the sequence -------------------------------------------------------------------------

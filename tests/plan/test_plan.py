@@ -161,6 +161,31 @@ def test_a_law_in_python_may_be_the_only_program_of_a_plan(own: bool) -> None:
         forget_function("Mine")
 
 
+def test_lowering_names_functions_and_traces_that_cannot_be() -> None:
+    register_function("Mine", lambda x, A: A * x, "A")
+    model = load_model("m: {Mine: {A: [1, True]}}\n", "m")
+    model.set_axes(energy=np.arange(3.0))
+    graph = build_graph(model)
+    note = "Mine_01 runs in NumPy: Mine is a registered function"
+    assert str(can_lower_1d(graph)) == f"can be lowered; {note}"
+    forget_function("Mine")
+    unknown = "Mine_01: the function Mine is Python and not registered in this process; call"
+    assert unknown in str(can_lower_1d(graph))
+    peak = c.Gauss(c.moving(3, [c.gaussCONV(1), c.gaussD1Fun(1, 2, 0)]), 84, 1)
+    moved = Model("m", [peak])
+    moved.set_axes(np.arange(3.0), np.arange(4.0))
+    text = print_graph(build_graph(moved))
+    instrument = text.replace('"gaussCONV", "package"', '"gaussIRF", "package"')
+    assert "there is no exact response of Gauss_01_A_gaussD1Fun_01; use gaussCONV" in str(
+        can_lower_2d(parse_graph(instrument))
+    )
+    (edge,) = [line for line in text.splitlines() if "TRACE_INPUT" in line and "%9" in line]
+    twice = parse_graph(text.replace(edge, f"{edge}\n{edge.replace('[0]', '[1]')}"))
+    answer = str(can_lower_2d(twice))
+    assert "Gauss_01_A_gaussCONV: is not the first of a sum; sum its trace first" in answer
+    assert "Gauss_01_A_gaussCONV: feeds two sums; give each sum its own convolution" in answer
+
+
 @pytest.mark.parametrize("alone", ["gaussIRF: {SD: [0.3, False]}", "gaussCONV: {SD: [0.3, False]}"])
 @pytest.mark.parametrize("name", ["Shirley_pShirley", "Gauss_01_x0"])
 def test_what_an_instrument_without_laws_moves_takes_the_general_walk(
@@ -188,28 +213,3 @@ alone:
     data = Measurement(np.ones((7, 21)))
     sums = [make_executor(one, data).normal(None, in_strips=True) for one in (model, still)]
     np.testing.assert_allclose(sums[0], sums[1], rtol=1e-12, atol=1e-12 * np.abs(sums[1]).max())
-
-
-def test_lowering_names_functions_and_traces_that_cannot_be() -> None:
-    register_function("Mine", lambda x, A: A * x, "A")
-    model = load_model("m: {Mine: {A: [1, True]}}\n", "m")
-    model.set_axes(energy=np.arange(3.0))
-    graph = build_graph(model)
-    note = "Mine_01 runs in NumPy: Mine is a registered function"
-    assert str(can_lower_1d(graph)) == f"can be lowered; {note}"
-    forget_function("Mine")
-    unknown = "Mine_01: the function Mine is Python and not registered in this process; call"
-    assert unknown in str(can_lower_1d(graph))
-    peak = c.Gauss(c.moving(3, [c.gaussCONV(1), c.gaussD1Fun(1, 2, 0)]), 84, 1)
-    moved = Model("m", [peak])
-    moved.set_axes(np.arange(3.0), np.arange(4.0))
-    text = print_graph(build_graph(moved))
-    instrument = text.replace('"gaussCONV", "package"', '"gaussIRF", "package"')
-    assert "there is no exact response of Gauss_01_A_gaussD1Fun_01; use gaussCONV" in str(
-        can_lower_2d(parse_graph(instrument))
-    )
-    (edge,) = [line for line in text.splitlines() if "TRACE_INPUT" in line and "%9" in line]
-    twice = parse_graph(text.replace(edge, f"{edge}\n{edge.replace('[0]', '[1]')}"))
-    answer = str(can_lower_2d(twice))
-    assert "Gauss_01_A_gaussCONV: is not the first of a sum; sum its trace first" in answer
-    assert "Gauss_01_A_gaussCONV: feeds two sums; give each sum its own convolution" in answer

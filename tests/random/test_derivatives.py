@@ -2,9 +2,9 @@
 
 Differences are of the model in double precision, extrapolated, with an error of their own; the
 residual of them is a formula that is differentiated on paper. A column counts where its difference
-is known to 4e-10 of the column. Left out by rule: parameters
-that change less than 1e-9 of the model, whose column must be as small; registered functions, which
-the generator does not draw. An onset that jumps is not left out: no jump lies on a sample.
+is known to 4e-10 of the column. Left out by rule: parameters that change less than 1e-9 of the
+model, whose column must be as small; registered functions, which the generator does not draw. An
+onset that jumps is not left out: no jump lies on a sample.
 
 PYSPEC_DERIVATIVE_MODELS sets how many models the slow run examines.
 """
