@@ -111,17 +111,6 @@ def test_a_chunk_that_cannot_be_read_is_named(two: Any) -> None:
 
 
 @pytest.mark.slow
-def test_nan_in_a_chunk_is_named(two: Any) -> None:
-    model, measurement = long_series("a series")
-    data = np.array(measurement.data)
-    data[731, 3] = np.nan
-    with pytest.warns(UserWarning, match="1100 chunks of 1 row,"):
-        held = in_chunks(data, (1, 81))
-    with pytest.raises(DataError, match="chunk 731, row 731, column 3 is NaN"):
-        fit_model(model, Measurement(data=held), client=two)
-
-
-@pytest.mark.slow
 def test_rows_that_change_while_they_are_fitted_are_named(two: Any, tmp_path: Any) -> None:
     """Workers kept what they had read first, and summed other rows later."""
     model, measurement = long_series("a series")
@@ -137,22 +126,3 @@ def test_rows_that_change_while_they_are_fitted_are_named(two: Any, tmp_path: An
     message = r"data.npy: chunks \d+ to \d+, rows \d+ to \d+, changed while the data were fitted"
     with pytest.raises(DataError, match=message):
         fit_model(model, Measurement(data=held), client=two, progress=change)
-
-
-@pytest.mark.slow
-def test_a_store_that_grows_while_it_is_fitted_is_named(two: Any, tmp_path: Any) -> None:
-    zarr = pytest.importorskip("zarr")
-    model, measurement = long_series("a series")
-    data = np.asarray(measurement.data)
-    path = str(tmp_path / "data.zarr")
-    store = zarr.open(path, mode="w", shape=data.shape, chunks=(100, 81), dtype=data.dtype)
-    store[:] = data
-    held: Any = by_reference(zarr.open(path, mode="r"))
-
-    def grow(nfev: int, chisqr: float, best: float) -> None:
-        if nfev == 3:
-            store.append(data[:50])
-
-    message = "data.zarr grows while it is fitted: .* 1100 rows .* now 1150, with chunk 11, rows"
-    with pytest.raises(DataError, match=message):
-        fit_model(model, Measurement(data=held), client=two, progress=grow)

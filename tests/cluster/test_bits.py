@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +11,11 @@ import numpy as np
 import pytest
 from support.clusters import assert_same, cluster, long_series
 from support.later import later
-from support.native_cases import CASES
 from support.separable import measured, settled
 
-from pyspec.executor.cluster import keep_on_workers, survey_on_workers
 from pyspec.fit import fit_joint, fit_model
 from pyspec.io import by_reference
 from pyspec.model import Measurement
-from pyspec.model.data import source as sources
-from pyspec.model.data.checksum import checksums
-from pyspec.model.data.source import Held
 
 later("distributed")
 
@@ -79,41 +73,6 @@ def test_chunks_of_any_size(name: str, rows: int, store: Any, two: Any, tmp_path
     assert_same(result, fit_model(model, measurement))
 
 
-@pytest.mark.parametrize("store", [in_dask, in_zarr, in_hdf5, in_npy])
-@pytest.mark.parametrize("name", ["weights and a mask", "a window", "counts", "three files"])
-def test_workers_look_at_the_data_with_the_bits_of_one_process(
-    name: str, store: Any, two: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _, measurement = long_series(name)
-    data = np.asarray(measurement.data)
-    held: Any = by_reference(store(data, 13, tmp_path))
-    given = replace(measurement, data=held)
-    on_cluster: Any = held
-    if held.collection is not None:
-        on_cluster = Held(held, keep_on_workers(two, held.collection, held.name))
-    shared = replace(measurement, data=on_cluster)
-    survey_on_workers(two, shared)
-    found = {key: np.asarray(value).tobytes() for key, value in asdict(shared.survey).items()}
-    assert found == {k: np.asarray(v).tobytes() for k, v in asdict(given.survey).items()}
-    monkeypatch.setattr(sources, "BLOCK", 9000)
-    other = replace(given).survey
-    assert found == {k: np.asarray(v).tobytes() for k, v in asdict(other).items()}
-    rows = checksums(data[slice(*(given.rows or (None, None)))])
-    assert other.checksum == zlib.crc32(np.array(rows, "<u4").data)
-
-
-def test_no_row_of_a_store_is_read_by_this_process(
-    two: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The look for NaN was one pass through this process."""
-    _, measurement = long_series("a series")
-    held: Any = by_reference(in_npy(np.asarray(measurement.data), 100, tmp_path))
-    read: list[int] = []
-    monkeypatch.setattr(type(held), "read", lambda self, begin, end: read.append(begin))
-    survey_on_workers(two, replace(measurement, data=held))
-    assert not read
-
-
 @pytest.mark.parametrize("isas", [("AVX2", "BASELINE"), ("AVX2", "", "", "BASELINE")])
 def test_workers_of_different_builds_agree_on_the_narrowest(isas: tuple[str, ...]) -> None:
     wide = Measurement(measured(301, 330)[0])
@@ -148,19 +107,3 @@ def test_workers_are_asked_only_where_data_are_read(store: Any, two: Any, tmp_pa
     joint, again = fit_joint(parts).joint, fit_joint(held, client=two).joint
     assert_same(again, joint)
     assert 1 < again.spent.evaluations < again.nfev - 2
-
-
-def test_a_joint_fit_of_a_file_in_memory_and_one_in_zarr(two: Any, tmp_path: Path) -> None:
-    parts = []
-    for k, (model, _) in enumerate(CASES["three files"]()[:2]):
-        model.set_axes(energy=model.energy, time=np.linspace(-10.0, 50.0, 500 + 300 * k))
-        clean = model.evaluate()
-        data = np.random.default_rng(k).normal(clean, 0.1)
-        parts.append((model, Measurement(data=data)))
-    expected = fit_joint(parts)
-    held: Any = by_reference(in_zarr(np.asarray(parts[1][1].data), 31, tmp_path))
-    found = fit_joint([parts[0], (parts[1][0], Measurement(data=held))], client=two)
-    assert_same(found.joint, expected.joint)
-    for one, other in zip(found, expected, strict=True):
-        assert dict(one.stderr) == dict(other.stderr)
-        assert one.chisqr == pytest.approx(other.chisqr, rel=1e-12)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 from pyspec.errors import DataError
 from pyspec.io import read
 from pyspec.model import Model, load_dynamics, load_model, load_time_model
-from pyspec.simulate import ParameterSweep, Simulator, SweepDataset
+from pyspec.simulate import Simulator
 
 ENERGY = np.linspace(0.0, 20.0, 80)
 TIME = np.linspace(-2.0, 18.0, 40)
@@ -114,22 +113,6 @@ def decaying() -> Model:
     return made
 
 
-def test_data_and_sweeps_of_a_model_of_one_axis_need_no_dim(tmp_path: Path) -> None:
-    """simulate_n(3), the call of the guide, used to ask for dim=1."""
-    pytest.importorskip("h5py")
-    for single, name in ((model(False), "GLP_01_A"), (decaying(), "expFun_01_tau")):
-        simulator = Simulator(single, seed=1, noise_type="none")
-        clean, noisy, _ = simulator.simulate_n(3)
-        assert clean.shape == noisy[2].shape == single.evaluate().shape
-        with pytest.raises(DataError, match=r"has no time axis; give it one, model\.set_axes"):
-            simulator.simulate_n(3, dim=2)
-        sweep = ParameterSweep().add_range(name, [1, 2])
-        path = simulator.simulate_parameter_sweep(sweep, 3, filepath=tmp_path / f"{name}.h5")
-        with SweepDataset(path) as data:
-            assert data[1][2].shape == (3, *clean.shape)
-            np.testing.assert_equal((data.energy, data.time), (single.energy, single.time))
-
-
 def test_mistakes() -> None:
     for options, message in (
         ({"noise_type": "gausian"}, "did you mean 'gaussian'"),
@@ -196,20 +179,6 @@ def test_files_are_read_back(kind: str, made: Callable[[], Model], tmp_path: Pat
             np.testing.assert_allclose(found, axis, rtol=1e-9, atol=1e-9)
 
 
-def test_files_hold_what_was_simulated(tmp_path: Path) -> None:
-    h5py = pytest.importorskip("h5py")
-    simulator = Simulator(model(), seed=5)
-    _, noisy, _ = simulator.simulate()
-    with h5py.File(simulator.save_data(tmp_path / "data.h5", "hdf5", [noisy])) as file:
-        np.testing.assert_array_equal(file["data"], noisy)
-        np.testing.assert_array_equal(file["energy"], ENERGY)
-        assert file.attrs["noise_type"] == "poisson"
-        assert file["values"].attrs["GLP_01_A"] == 10.0
-        assert file.attrs["seed"] == 5
-    facts = json.loads(str(np.load(simulator.save_data(tmp_path / "data.npz", "npz"))["settings"]))
-    assert facts["values"]["GLP_01_x0"] == 9.0
-
-
 def test_saving_refuses_what_it_cannot_write(tmp_path: Path) -> None:
     simulator = Simulator(model(), seed=5)
     path = tmp_path / "d.csv"
@@ -224,16 +193,6 @@ def test_saving_refuses_what_it_cannot_write(tmp_path: Path) -> None:
         simulator.save_data(path, "csv", [np.zeros(80)])
     with pytest.raises(DataError, match="have shape"):
         simulator.save_data(path, "csv", [np.zeros((2, 2))])
-
-
-def test_a_seed_of_any_length_is_saved(tmp_path: Path) -> None:
-    """Such as numpy's ``SeedSequence().entropy``, which has 128 bits: HDF5 has no such numbers."""
-    h5py = pytest.importorskip("h5py")
-    for seed in (2**64 - 1, 2**64, 2**127 + 1):
-        simulator = Simulator(model(), seed=seed)
-        path = simulator.save_data(tmp_path / "d.h5")
-        with h5py.File(path) as file:
-            assert int(file.attrs["seed"]) == seed
 
 
 @pytest.mark.usefixtures("quick_figures")

@@ -1,4 +1,4 @@
-"""Inputs of formulas in all that fits or simulates many times, and in files that misspell them."""
+"""Inputs of formulas in maps, and in files that misspell them."""
 
 from __future__ import annotations
 
@@ -7,25 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.clusters import assert_same, cluster
 
 from pyspec import (
     File,
-    ParameterSweep,
     Project,
-    Simulator,
-    SweepDataset,
-    bootstrap,
-    fit_many,
     fit_map,
-    fit_model,
     load_dynamics,
     load_model,
 )
 from pyspec.errors import DataError
-from pyspec.io import by_reference
 from pyspec.model import Measurement, Model
-from pyspec.simulate.sweep_file import _key
 
 TEXT = """
 functions:
@@ -59,33 +50,6 @@ def spectrum() -> Model:
     return model
 
 
-def test_bootstraps_and_many_fits() -> None:
-    model, measurement = series()
-    result = fit_model(model, measurement)
-    fits = bootstrap(result, 12)
-    assert fits.success.all()
-    name = "Reference_01_A"
-    assert fits.spread(name) == pytest.approx(result.stderr[name], rel=0.5)
-    assert fit_many(model, [measurement] * 2)[1].values == dict(result.values)
-
-
-def test_simulated_data_and_sweeps(tmp_path: Path) -> None:
-    pytest.importorskip("h5py")
-    model, _ = series()
-    simulator = Simulator(model, noise_type="gaussian", noise_level=0.02, seed=1)
-    np.testing.assert_array_equal(simulator.simulate()[0], model.evaluate())
-    sweep = ParameterSweep(seed=1).add_range("Reference_01_A", [1.0, 2.0, 3.0])
-    path = tmp_path / "sweep.h5"
-    key = _key(simulator, sweep, 1, 2)
-    model.set_axes(inputs={"ref": 2 * REF})  # what was begun is of another model now
-    assert _key(simulator, sweep, 1, 2) != key
-    simulator.simulate_parameter_sweep(sweep, 1, filepath=path, show_progress=False)
-    with SweepDataset(path) as data:
-        for k, height in enumerate((1.0, 2.0, 3.0)):
-            model.set("Reference_01_A", height)
-            np.testing.assert_allclose(data[k][1], model.evaluate())
-
-
 def test_a_map_of_other_inputs_is_another_map(tmp_path: Path) -> None:
     xarray = pytest.importorskip("xarray")
     pytest.importorskip("zarr")
@@ -97,17 +61,6 @@ def test_a_map_of_other_inputs_is_another_map(tmp_path: Path) -> None:
     model.set_axes(inputs={"ref": 2 * REF})
     with pytest.raises(DataError, match="a map of other settings of the fit: input ref"):
         fit_map(model, scan, tmp_path / "map.zarr")
-
-
-@pytest.mark.slow
-def test_on_a_cluster() -> None:
-    pytest.importorskip("distributed")
-    model, measurement = series()
-    expected = fit_model(model, measurement)
-    with cluster() as client:
-        assert_same(fit_model(model, measurement, client=client), expected)
-        held: Any = by_reference(np.asarray(measurement.data), rows=7)
-        assert_same(fit_model(model, Measurement(held), client=client), expected)
 
 
 def file_of(inputs: dict[str, Any]) -> File:

@@ -1,4 +1,4 @@
-"""Projects: several files as one fit; sub-cycles, profiles, archives, warnings."""
+"""Projects: several files as one fit."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyspec import DataError, File, FitError, Project, load_fits
+from pyspec import DataError, File, FitError, Project
 from pyspec.fit import JointResult
 from pyspec.model import load_dynamics, load_model
-from pyspec.plot import report
 
 MODEL = """
 peak:
@@ -133,33 +132,6 @@ def test_joint_noise(tmp_path: Path) -> None:
     assert ratio == pytest.approx(weighted.redchi**0.5, rel=1e-4)
 
 
-# sub-cycles, profiles, warnings
-
-
-def test_a_profile_along_an_auxiliary_axis(tmp_path: Path) -> None:
-    project = Project(folder(tmp_path, "True"), show_output=False)
-    depth = np.linspace(0.0, 6.0, 13)
-    parts = simulated(0, 81, 5)
-    file = File(project, **parts, aux_axis=depth, aux_weights=np.exp(-depth))
-    file.load_model("m.yaml", "flat")
-    file.add_par_profile("flat", "Gauss_01_x0", "laws.yaml", "depth")
-    model = file.models["flat"]
-    model.set_values({"Gauss_01_x0_pExpDecay_01_A": 3.0, "Gauss_01_A": 18.0})
-    clean = model.evaluate()
-    noisy = clean + np.random.default_rng(0).normal(0, 0.05, clean.shape)
-    again = File(project, **{**parts, "data": noisy}, aux_axis=depth, aux_weights=np.exp(-depth))
-    again.load_model("m.yaml", "flat")
-    again.add_par_profile("flat", "Gauss_01_x0", "laws.yaml", ["depth"])
-    result = again.fit_2d("flat")
-    name = "Gauss_01_x0_pExpDecay_01_A"
-    assert abs(result.values[name] - 3.0) < 4 * result.stderr[name]
-    with pytest.raises(DataError, match="aux_weights"):
-        File(project, **parts, aux_axis=depth, aux_weights=np.ones(3))
-
-
-# archives, datasets
-
-
 def test_spectra_are_fitted_together_by_fit_joint(tmp_path: Path) -> None:
     """The error named fit_spectrum, which fits each on its own."""
     project = Project(folder(tmp_path), show_output=False)
@@ -168,23 +140,3 @@ def test_spectra_are_fitted_together_by_fit_joint(tmp_path: Path) -> None:
     project.load_models(model_yaml="m.yaml", model_info="peak")
     with pytest.raises(DataError, match=r"file 'a' holds one spectrum .* by fit_joint\(\[\(model"):
         project.fit_2d(model_name="peak")
-
-
-@pytest.mark.slow
-def test_a_part_of_a_joint_fit_says_that_its_errors_are_those_of_all(tmp_path: Path) -> None:
-    """It was printed, reported, stored and exported as a fit of one file; and where files scatter
-    differently the report named the scatter of this file as what its errors were scaled with."""
-    pytest.importorskip("h5py")
-    pytest.importorskip("matplotlib")
-    project = three_files(tmp_path)
-    alone = project[0].fit_2d("peak")
-    joint = project.fit_2d(model_name="peak")
-    part = joint["scan 1"]
-    (stored,) = load_fits(project[1].save_fit("all.h5"))
-    told = "fitted together with other files: standard errors, and parameters that the files share"
-    info = (project[1].export_fit(pictures=False) / "fit_info.csv").read_text()
-    page = report(part, tmp_path / "part.html").read_text()
-    assert all(told in text for text in (str(part), part._repr_html_(), str(stored), info, page))
-    assert f"of all files, {joint.redchi:.5g}" in page
-    assert told not in str(alone)
-    assert told not in report(alone, tmp_path / "alone.html").read_text()

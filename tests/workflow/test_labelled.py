@@ -52,15 +52,6 @@ def test_labels_in_another_order_are_refused(made: Any, energies: str, times: st
         File(data=made(time=TIME[::-1]), energy=ENERGY, time=TIME)
 
 
-def test_one_spectrum_and_one_trace() -> None:
-    with pytest.raises(DataError, match=r"write energy=data\.index"):
-        File(data=pandas.Series(DATA[0], index=ENERGY[::-1]), energy=ENERGY)
-    with pytest.raises(DataError, match=r"write energy=data\['energy'\]"):
-        File(data=array()[0, ::-1], energy=ENERGY)
-    with pytest.raises(DataError, match=r"write time=data\.index"):
-        File(data=pandas.Series(DATA[0], index=TIME[::-1]), time=TIME)
-
-
 def test_other_labels_say_nothing() -> None:
     """Numbers of rows, names, and axes that were converted or calibrated."""
     photon = 1486.6 - ENERGY

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import shutil
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from campaign.maps import MODEL, ROOT
-from support.clusters import cluster
+from campaign.maps import MODEL
 from support.later import later
 
 from pyspec import DataError, FitError, Measurement, Model, fit_map, fit_slices, load_model
@@ -154,12 +152,6 @@ def test_a_spectrum_that_fails_has_its_message(peak: Model, scan: Any, tmp_path:
     assert found.redchi.values[0, 0] < 2.0
 
 
-def test_axes_may_have_any_order(peak: Model, scan: Any, stored: Path, tmp_path: Path) -> None:
-    first = xarray.open_zarr(stored).load()
-    turned = fit_map(peak, scan.transpose("energy", "y", "x"), tmp_path / "turned.zarr").load()
-    assert turned.identical(first)
-
-
 def test_counts_windows_and_start_values(peak: Model, tmp_path: Path) -> None:
     clean = 30.0 + 180.0 * np.exp(-(((ENERGY - 84.0) / 0.6) ** 2))
     data = np.random.default_rng(1).poisson(clean, (2, 5, 60)).astype(np.uint16)
@@ -179,32 +171,6 @@ def test_counts_windows_and_start_values(peak: Model, tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.GLP_01_A.values[1], plain.values["GLP_01_A"])
     np.testing.assert_array_equal(found.GLP_01_A_stderr.values[1], plain.stderr["GLP_01_A"])
     assert (found.GLP_01_m == 0.2).all()
-
-
-@pytest.mark.slow
-def test_results_do_not_depend_on_blocks_or_chunks(peak: Model, scan: Any, tmp_path: Path) -> None:
-    first = fit_map(peak, scan, tmp_path / "one.zarr").load()
-    small = fit_map(peak, scan, tmp_path / "small.zarr", block_size=3).load()
-    chunked = scan.chunk({"y": 4, "x": 3, "energy": 7})  # energies are joined
-    joined = fit_map(peak, chunked, tmp_path / "joined.zarr", block_size=12).load()
-    assert small.identical(first)
-    assert joined.identical(first)
-
-
-@pytest.mark.slow
-def test_a_map_by_path(peak: Model, scan: Any, tmp_path: Path) -> None:
-    first = fit_map(peak, scan, tmp_path / "first.zarr").load()
-    scan.chunk({"y": 2}).to_dataset(name="counts").to_zarr(tmp_path / "data.zarr", zarr_format=2)
-    by_zarr = fit_map(peak, tmp_path / "data.zarr", tmp_path / "by_zarr.zarr").load()
-    assert by_zarr.drop_attrs().identical(first.drop_attrs())
-    pytest.importorskip("h5netcdf")
-    scan.to_dataset(name="counts").to_netcdf(tmp_path / "data.nc", engine="h5netcdf")
-    by_netcdf = fit_map(peak, str(tmp_path / "data.nc"), tmp_path / "by_netcdf.zarr").load()
-    assert by_netcdf.drop_attrs().identical(first.drop_attrs())
-    both = scan.to_dataset(name="counts").assign(dark=scan * 0)
-    both.to_netcdf(tmp_path / "both.nc", engine="h5netcdf")
-    with pytest.raises(DataError, match=r"holds counts, dark; hand one over as"):
-        fit_map(peak, tmp_path / "both.nc", tmp_path / "x.zarr")
 
 
 def test_a_store_of_something_else_is_refused(
@@ -330,24 +296,3 @@ def test_without_the_libraries(
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(DataError, match=rf"needs {library}.*pip install 'pyspec-fit\[zarr\]'"):
         fit_map(peak, scan, tmp_path / "map.zarr")
-
-
-@pytest.mark.slow
-def test_what_workers_hold_is_fetched(peak: Model, scan: Any, tmp_path: Path) -> None:
-    """They hold it for the client of the process. It ended with "Missing dependency"."""
-    pytest.importorskip("distributed")
-    expected = fit_map(peak, scan, tmp_path / "expected.zarr", block_size=8).load()
-    with cluster() as client:
-        held = client.persist(scan.chunk({"y": 3}))
-        for k, data in enumerate((held, (2 * held) / 2)):
-            found = fit_map(peak, data, tmp_path / f"{k}.zarr", block_size=8)
-            assert found.load().identical(expected)
-
-
-@pytest.mark.slow
-def test_a_map_that_is_killed_is_the_undisturbed_one() -> None:
-    command = [sys.executable, "-m", "tests.campaign.maps", "--spectra", "3000", "--kills", "3"]
-    command += ["--block-size", "100"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "different: nothing" in done.stdout

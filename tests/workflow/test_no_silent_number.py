@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from support.fit_cases import ENERGY, START, STATIC, TIME, data_1d, data_2d, spectrum
 
-from pyspec import DataError, File, FitError, ModelError, Project, load_fits, save_fit
-from pyspec.fit import fit_model, fit_slices
+from pyspec import DataError, File, ModelError, Project, load_fits, save_fit
+from pyspec.fit import fit_slices
 from pyspec.model import Measurement, load_model
 from pyspec.model.data.digest import digest
 
@@ -91,27 +91,3 @@ def test_every_name_that_loads_is_one_of_lmfit() -> None:
         except ModelError:
             continue
         lmfit.Parameters().add(word, 1.0)
-
-
-def test_limits_may_be_numbers_of_numpy_but_not_true() -> None:
-    measurement = Measurement(data=data_1d())
-    result = fit_model(spectrum(), measurement, max_nfev=np.int64(3), max_seconds=np.float32(60))
-    assert result.nfev <= 3
-    for limit in (True, np.True_, 0, 2.5, "5"):
-        with pytest.raises(FitError, match="max_nfev must be a whole number above 0"):
-            fit_model(spectrum(), measurement, max_nfev=limit)  # type: ignore[arg-type]
-    with pytest.raises(FitError, match="max_seconds must be a number above 0, not True"):
-        fit_model(spectrum(), measurement, max_seconds=True)
-
-
-@pytest.mark.parametrize("width", [1e-310, 1e-160, 1e160])
-@pytest.mark.parametrize(
-    "line", ["DS: {{A: [1, True], x0: [0, True], F: [{0}, True], alpha: [0.1, True]}}",
-             "Voigt: {{A: [1, True], x0: [0, True], SD: [{0}, True], W: [1, True]}}",
-             "SkewGauss: {{A: [1, True], x0: [0, True], w: [{0}, True], b: [0.5, True]}}"],
-)  # fmt: skip
-def test_widths_whose_squares_are_no_numbers_are_refused(line: str, width: float) -> None:
-    """The executors gave different values for them."""
-    with pytest.raises(ModelError, match=r"<text>:2: .* cannot compute with .*; choose units in"):
-        load_model(f"m:\n  {line.format(width)}\n", "m")
-    load_model(f"m:\n  {line.format(1e-100)}\n", "m")

@@ -37,20 +37,6 @@ def make(project: Project, data: Any = GAUSSIAN, **options: Any) -> File:
     return file
 
 
-def test_a_static_model_on_a_series_is_that_of_its_mean(project: Project) -> None:
-    """With equal errors the series and its mean carry the same information."""
-    file = make(project)
-    file.set_noise("gaussian", sigma=0.5)
-    file.define_baseline(0, 7)
-    series, mean = file.fit_2d("peak", seed_source="model"), file.fit_baseline("peak")
-    assert series.fit.shape == (8, 61)
-    for name in series.free_names:
-        assert series.values[name] == pytest.approx(mean.values[name], rel=1e-6)
-        assert series.stderr[name] == pytest.approx(mean.stderr[name], rel=1e-4)
-    assert series.redchi == pytest.approx(1.0, abs=0.15)
-    assert mean.redchi == pytest.approx(1.0, abs=0.5)
-
-
 @pytest.mark.parametrize("shape", [(), (8,), (1, 61), (8, 61)])
 def test_sigma_of_any_shape(project: Project, shape: tuple[int, ...]) -> None:
     sigma = np.full(shape, 0.5)
@@ -89,21 +75,6 @@ def test_unequal_sigmas_and_masked_points_of_a_mean(project: Project) -> None:
     wanted = np.sqrt((sigma[2:6] ** 2 * kept).sum(axis=0)) / kept.sum(axis=0)
     measurement = file.fit_baseline("peak").problem.measurement
     np.testing.assert_allclose(1.0 / measurement.weight, wanted)
-
-
-def test_sigma_comes_back_as_it_was_declared(project: Project) -> None:
-    """It used to become a map, and to gather rounding."""
-    file = make(project)
-    file.set_noise("gaussian", sigma=0.3)
-    for _ in range(2):
-        file.calibrate_data(np.linspace(0.7, 1.9, 61))
-        assert file.sigma_type == "array"
-    file.reset_calibration()
-    assert (file.sigma_type, file.sigma_data) == ("constant", 0.3)
-    file.calibrate_data(np.linspace(0.7, 1.9, 61))
-    file.set_noise("gaussian", sigma=0.5)  # of the calibrated data
-    file.reset_calibration()
-    np.testing.assert_allclose(np.ravel(file.sigma_data), 0.5 * np.linspace(0.7, 1.9, 61))
 
 
 def test_which_axis_a_line_of_sigmas_belongs_to(project: Project) -> None:
@@ -174,26 +145,6 @@ def test_masked_points_do_not_count(project: Project) -> None:
     file.set_sigma(0.5)
     assert file.fit_baseline("peak").problem.measurement.weight[10] == pytest.approx(3**0.5 / 0.5)
     assert file.fit_slice_by_slice("peak", seed_source="model").success.all()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("gausian",), "did you mean 'gaussian'"),
-        (("gaussian",), "needs sigma="),
-        (("gaussian", {"sigma": -1.0}), "above 0"),
-        (("gaussian", {"sigma": np.zeros((7, 2))}), "sigma has shape"),  # an axis, and values
-        (("gaussian", {"sigma": 1.0, "scale": 2.0}), "scale belongs"),
-        (("poisson", {"sigma": 1.0}), "no sigma of their own"),
-        (("unknown", {"sigma": 1.0}), "sigma belongs"),
-    ],
-)
-def test_refused_noise(project: Project, arguments: tuple[Any, ...], message: str) -> None:
-    file = make(project)
-    name, options = arguments[0], arguments[1] if len(arguments) > 1 else {}
-    with pytest.raises(DataError, match=message):
-        file.set_noise(name, **options)
-    assert file.noise_type == "unknown"
 
 
 def test_dark_and_calibration(project: Project) -> None:

@@ -242,17 +242,5 @@ def test_a_file_that_is_not_there(project: Project) -> None:
         project[1.5]  # type: ignore[index]
     assert project[np.int64(-1)] is project["scan"]  # type: ignore[index]
     assert [file.name for file in project] == ["scan"]
-
-
-def test_a_profile_of_a_file_without_that_axis(project: Project, tmp_path: Path) -> None:
-    """It was taken, and the fit then advised a call that a file does not have."""
-    (tmp_path / "depth.yaml").write_text("depth:\n  pLinear: {m: [1, True], b: [0, False]}\n")
-    file = scan(project)
-    file.load_model("models.yaml", "peak")
-    given = ("peak", "GLP_01_A", tmp_path / "depth.yaml", "depth")
-    with pytest.raises(DataError, match="file 'scan' has no auxiliary axis, along which GLP_01_A"):
-        file.add_par_profile(*given)
-    assert not file.models["peak"].parameters["GLP_01_A"].profile
-    file.models["peak"].set_axes(aux=[0.0, 1.0])
-    file.add_par_profile(*given)
-    assert file.models["peak"].parameters["GLP_01_A"].profile
+    assert len(project) == 1
+    assert "scan" in project.describe()

@@ -38,14 +38,6 @@ def test_values_are_what_a_model_file_would_mean(
     assert type(found) is type(value)
 
 
-def test_looks(tmp_path: Path) -> None:
-    config = project_of(
-        tmp_path, "x_lim: [82, 9e1]\ndpi: 3e2\nfull_range: yes\ncolors: [red, '#ff0000']\n"
-    ).plot_config
-    assert (config.x_lim, config.dpi_save, config.full_range) == ((82.0, 90.0), 300, True)
-    assert config.colors == ["red", "#ff0000"]
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +9,6 @@ import numpy as np
 import pytest
 
 from pyspec import File, FitError, Project, SliceResults
-from pyspec.fit import fit_slices
-from pyspec.fit.batch import in_c
-from pyspec.model import Measurement, load_model
-from pyspec.workflow.fitting import shifts as shifting
 
 ENERGY = np.linspace(0.0, 20.0, 81)
 TIME = np.linspace(-5.0, 30.0, 36)
@@ -168,38 +161,6 @@ def test_seeds(file: File) -> None:
         file.fit_slice_by_slice("peak", seed_values={"Gauss_1_x0": 3.0})
 
 
-def test_threads_give_the_same_bits(file: File, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYSPEC_NUM_THREADS", "1")
-    alone = file.fit_slice_by_slice("peak", seed_source="model")
-    monkeypatch.setenv("PYSPEC_NUM_THREADS", "2")
-    monkeypatch.setattr(in_c, "threads_for", lambda size: 2)
-    shared = file.fit_slice_by_slice("peak", seed_source="model")
-    assert shared.status == alone.status
-    np.testing.assert_array_equal(shared.rows, alone.rows)
-    for name in alone.names:
-        np.testing.assert_array_equal(shared.values[name], alone.values[name])
-        np.testing.assert_array_equal(shared.stderr[name], alone.stderr[name])
-
-
-def test_a_failure_loses_no_other_slice() -> None:
-    """A slice that leaves the model's domain fails, and says which."""
-    model = load_model(
-        "m:\n  Gauss:\n    A: ['sqrt(a)']\n    x0: [9, True]\n    SD: [1, True, 0.1, 9]\n"
-        "parameters:\n  a: [400, True]\n",
-        "m",
-    )
-    model.set_axes(energy=ENERGY)
-    data = series()
-    seeds = [{"Gauss_01_x0": float(x0)} for x0 in position(TIME)]
-    seeds[5]["a"] = -1.0
-    slices = fit_slices(model, Measurement(data=data), seeds=seeds)
-    assert slices.status[5] == "failed"
-    assert "not finite" in slices.message[5]
-    assert slices[5].result is None
-    assert np.isnan(slices.values["a"][5])
-    assert sum(status == "failed" for status in slices.status) == 1
-
-
 def test_ctrl_c_keeps_what_is_done(file: File) -> None:
     def stop(done: int, total: int) -> None:
         assert total == 36
@@ -211,35 +172,6 @@ def test_ctrl_c_keeps_what_is_done(file: File) -> None:
     assert slices.status.count("converged") == 10
     assert slices.status.count("not run") == 26
     assert np.isfinite(slices.values["Gauss_01_x0"]).sum() == 10
-
-
-SCRIPT = """
-import os, signal, threading, time
-import numpy as np
-from pyspec import Measurement, fit_slices, load_model
-if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
-    model = load_model({model!r}, "peak")
-    model.set_axes(energy=np.linspace(0, 20, 81))
-    data = np.random.default_rng(0).normal(5, 1, (20000, 81))
-    press = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
-    slices = fit_slices(
-        model, Measurement(data=data),
-        progress=lambda done, total: press.start() if done == 1 else None,
-    )
-    print(slices.interrupted, slices.status.count("not run") > 0, len(slices))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(signal, "SIGINT"), reason="no signals")
-def test_a_signal_ends_the_job(tmp_path: Path) -> None:
-    path = tmp_path / "job.py"
-    path.write_text(SCRIPT.format(model=MODEL))
-    done = subprocess.run(
-        [sys.executable, str(path)], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.stdout.split() == ["True", "True", "20000"], done.stderr[-2000:]
 
 
 # traces
@@ -325,14 +257,3 @@ lines:
     assert slices.success.all()
     np.testing.assert_allclose(slices.values["Gauss_01_x0"], 84 + first, atol=0.1)
     np.testing.assert_allclose(slices.values["Gauss_02_x0"], 87.7 + second, atol=0.2)
-
-
-def test_starts_that_were_tried_are_not_all_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a long axis with maxima anywhere they were gigabytes."""
-    monkeypatch.setattr(shifting, "MOST_KNOWN", 20)
-    model = load_model(MODEL, "peak")
-    model.set_axes(energy=np.linspace(0.0, 20.0, 80))
-    shifts, kept = shifting.Shifts(model, slice(None)), np.ones(80, dtype=bool)
-    for distance in np.linspace(0.1, 5.0, 40):
-        shifts.best(model.evaluate(), kept, float(distance), 10.0 + float(distance))
-    assert 0 < len(shifts._known) <= 20

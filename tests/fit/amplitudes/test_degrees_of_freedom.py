@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from support.fit_cases import loaded
 
-from pyspec import Measurement, Model, fit_joint, fit_model, load_fit, save_fit
+from pyspec import Measurement, Model, fit_model
 
 ENERGY, TIME = np.linspace(1.5, 3, 12), np.linspace(-1, 8, 13)
 ONE = """
@@ -47,20 +45,3 @@ def test_energies_whose_late_times_are_masked() -> None:
     assert np.count_nonzero(~found.amplitudes.determined["stepFun_01_A"]) == 4
     assert found.n_free == 1 + 2 * ENERGY.size - 4
     assert found.redchi == pytest.approx(found.chisqr / (found.n_data - found.n_free))
-
-
-def test_reduced_chisqr_is_the_variance() -> None:
-    found = [fit_model(model(TWICE), Measurement(data(k))).redchi for k in range(60)]
-    expected = 0.02**2
-    assert np.mean(found) == pytest.approx(expected, abs=5 * expected * np.sqrt(2 / 143 / 60))
-
-
-def test_files_of_a_joint_fit_and_archives(tmp_path: Path) -> None:
-    text = TWICE.replace("[4, True,", '[4, "project",')
-    joint = fit_joint([(model(text), Measurement(data(k))) for k in range(2)])
-    assert joint.n_free == 1 + 2 * 12
-    assert joint[0].n_free == joint[1].n_free == 13
-    one = fit_model(model(TWICE), Measurement(data()))
-    save_fit(tmp_path / "fit.h5", one)
-    again = load_fit(tmp_path / "fit.h5")
-    assert (again.n_free, again.redchi) == (one.n_free, one.redchi)

@@ -3,9 +3,6 @@ each of them a parameter of the fit."""
 
 from __future__ import annotations
 
-import pickle
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.optimize import nnls
@@ -16,13 +13,9 @@ from pyspec import (
     FitError,
     Measurement,
     Model,
-    fit_joint,
     fit_model,
-    load_fit,
-    save_fit,
 )
 from pyspec.components import Gauss, Offset, Shirley, expFun, expr, free, gaussIRF
-from pyspec.fit import FitResult
 from pyspec.functions import energy
 from pyspec.functions.response import expFun_gaussIRF as decay
 from pyspec.functions.response import stepFun_gaussIRF as step
@@ -134,31 +127,6 @@ def test_an_amplitude_that_the_data_do_not_determine_is_flagged() -> None:
     assert all(np.isnan(linear.stderr[name][5]) for name in linear)
 
 
-OWN = """
-functions:
-  Stretched:
-    domain: time
-    parameters: A, tau > 0, beta > 0, t0
-    formula: where(t >= t0, A * exp(-(max(t - t0, 0) / tau) ** beta), 0)
-decays:
-  Stretched: {A: {free: energy}, tau: [3, True, 0.1, 30], beta: [0.8, True, 0.2, 2], t0: [0, False]}
-  constFun: {A: {free: energy}}
-"""
-
-
-@pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree"])
-def test_formulas_of_ones_own_have_free_spectra(backend: str) -> None:
-    rng = np.random.default_rng(6)
-    time = np.linspace(0.05, 30, 90)
-    data = np.outer(np.exp(-((time / 4) ** 0.6)), spectra()[0]) + 0.3
-    model = loaded(OWN, "decays", energy=ENERGY, time=time)
-    measurement = Measurement(data + rng.normal(0, 0.02, data.shape))
-    result = fit_model(model, measurement, backend=backend)
-    assert result.success
-    for name, truth in (("Stretched_01_tau", 4.0), ("Stretched_01_beta", 0.6)):
-        assert abs(result.values[name] - truth) < 4 * result.stderr[name]
-
-
 LINE = np.linspace(-6, 6, 70)
 
 
@@ -225,24 +193,6 @@ def test_a_model_says_in_yaml_what_is_free() -> None:
     assert "free along energy" in again.describe()
 
 
-def same(a: FitResult, b: FitResult) -> None:
-    for name in a.amplitudes:
-        assert np.allclose(a.amplitudes[name], b.amplitudes[name], rtol=1e-12)
-        assert np.allclose(a.amplitudes.stderr[name], b.amplitudes.stderr[name], rtol=1e-9)
-    assert np.allclose(a.fit, b.fit, rtol=1e-12)
-
-
-def test_a_fit_comes_back_from_an_archive_and_a_pickle(tmp_path: Path) -> None:
-    result = fit_model(decays(), Measurement(signal(), rows=(2, 58), columns=(3, 39)))
-    save_fit(tmp_path / "fits.h5", result)
-    stored = load_fit(tmp_path / "fits.h5")
-    same(result, stored)
-    same(result, pickle.loads(pickle.dumps(result)))
-    again = stored.refit()
-    assert again.n_free == result.n_free == 4 + 3 * 36
-    assert again.chisqr == pytest.approx(result.chisqr, rel=1e-10)
-
-
 def test_a_prediction_has_the_errors_of_all_parameters() -> None:
     """Over the data the squared errors add up to s² times the number of all parameters: the trace
     of the projection on what the model can do."""
@@ -257,32 +207,6 @@ def test_a_prediction_has_the_errors_of_all_parameters() -> None:
     assert np.linalg.matrix_rank(rest, tol=1e-8) == 2
     with pytest.raises(DataError, match="amplitudes are free along energy"):
         result.predict(energy=[2.0])
-
-
-def test_files_share_time_constants_and_have_spectra_of_their_own() -> None:
-    """The same data twice: the same values, and errors of twice the points."""
-    model = decays()
-    for name in model.opt_param_names:
-        model.parameters[name].scope = "project"
-    measurement = Measurement(signal())
-    single = fit_model(decays(), measurement)
-    joint = fit_joint([(model, measurement), (model, measurement)])
-    assert joint.success
-    assert joint.n_free == 4 + 240
-    assert joint.chisqr == pytest.approx(2 * single.chisqr, rel=1e-10)
-    scale = np.sqrt(joint.redchi / single.redchi / 2)
-    for name in single.free_names:
-        assert joint.values[name] == pytest.approx(single.values[name], rel=1e-6)
-        assert joint.stderr[name] == pytest.approx(single.stderr[name] * scale, rel=1e-6)
-    for file in joint:
-        assert np.allclose(
-            file.amplitudes["expFun_01_A"], single.amplitudes["expFun_01_A"], rtol=1e-5
-        )
-        pair = np.array(
-            [file.amplitudes.stderr["expFun_01_A"], single.amplitudes.stderr["expFun_01_A"]]
-        )
-        assert (pair[0] < 1.01 * pair[1]).all()
-        assert (pair[0] > 0.7 * pair[1]).all()
 
 
 def test_what_amplitudes_do_not_have_is_named() -> None:

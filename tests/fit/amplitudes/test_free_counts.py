@@ -137,12 +137,3 @@ def test_it_is_the_optimum_of_all_parameters_together() -> None:
         x = minimize(total, x, jac=True, method="L-BFGS-B", bounds=limits, options=options).x
     assert result.chisqr == pytest.approx(total(x)[0], abs=1e-5)
     assert np.all(np.abs(x[:2] - np.log(result.theta)) < 1e-4 * errors)
-
-
-def test_energies_without_a_count_have_no_spectrum_that_is_counted() -> None:
-    model, counts = scheme(7)
-    counts[:, :5] = 0.0
-    result = fit_model(model, Measurement(counts, loss="poisson"))
-    assert result.success
-    for name in result.amplitudes:
-        assert np.all(result.amplitudes[name][:5] == 0.0)

@@ -273,22 +273,11 @@ def test_outside_of_its_domain_an_energy_has_no_value() -> None:
     assert np.isfinite(design.basis[1][~below]).all()
 
 
-def test_what_depends_on_the_energy_has_no_row_in_the_table(results: dict[str, FitResult]) -> None:
-    assert set(results["pulses"].values) == {*PULSES_TRUTH}
-    assert "gaussFun_01_t0" not in results["pulses"].params
-
-
 def test_a_kernel_on_the_samples_cannot_be_dispersed() -> None:
     text = PULSES.replace("gaussIRF: {", "gaussCONV: {").replace("gaussIRF_SD", "gaussCONV_SD")
     model = loaded(text, "pulses", energy=ENERGY, time=TIME)
     with pytest.raises(ModelError, match="gaussCONV_SD depends on the energy"):
         fit_model(model, Measurement(data_of("pulses")))
-
-
-def test_energy_means_nothing_without_free_spectra() -> None:
-    text = PULSES.replace("{free: energy}", "[1, True]")
-    with pytest.raises(ModelError, match="unknown parameter 'energy'"):
-        load_model(text + "\nbeside: {Offset: {y0: ['energy']}}", "beside")
 
 
 def test_what_the_data_do_not_determine_is_named() -> None:

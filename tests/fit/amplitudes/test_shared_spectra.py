@@ -126,13 +126,6 @@ def test_equals_one_fit_with_every_amplitude_a_parameter(weighted: bool) -> None
         begin += part.size
 
 
-def test_methods_of_lmfit_end_at_the_same_point() -> None:
-    parts = files()
-    native, other = fit_joint(parts), fit_joint(parts, method="leastsq")
-    for name, value in native.values.items():
-        assert other.values[name] == pytest.approx(value, abs=1e-4 * (native.stderr[name] or 1.0))
-
-
 def test_a_result_is_the_same_after_a_pickle_and_a_prediction_knows_all_files() -> None:
     result = fit_joint(files())
     file: Any = result[1]
@@ -149,46 +142,6 @@ def test_a_result_is_the_same_after_a_pickle_and_a_prediction_knows_all_files() 
     assert np.allclose(again.predict(time=[0.5, 2.0]).stderr, spread.stderr, rtol=1e-12)
 
 
-def test_counts_are_shared_by_their_likelihood() -> None:
-    rng, parts = np.random.default_rng(5), []
-    common, own, _ = spectra()
-    for file, time in enumerate(TIMES):
-        counts = rng.poisson(40 + 30 * traces(TRUTH, file).T @ np.array([common, own]))
-        model = load_model(
-            MODEL.replace("one:\n", "one:\n  constFun: {A: {free: energy}}\n"), "one"
-        )
-        model.set_axes(energy=ENERGY, time=time)
-        parts.append((model, Measurement(counts.astype(float), loss="poisson")))
-    result = fit_joint(parts)
-    assert result.success
-    tau, error = result.values["expFun_01_tau"], result.stderr["expFun_01_tau"]
-    assert error is not None
-    assert abs(tau - TRUTH[0]) < 4 * error
-    linear = result[0].amplitudes
-    pulls = (linear["expFun_01_A"] - 30 * common) / linear.stderr["expFun_01_A"]
-    assert 0.5 < np.std(pulls) < 1.6
-
-
-def test_traces_are_shared_by_files_of_other_energies() -> None:
-    rng, parts = np.random.default_rng(8), []
-    time, trace = np.linspace(0, 5, 12), np.exp(-np.linspace(0, 5, 12) / 2)
-    text = """
-line:
-  Offset: {y0: [0.2, True]}
-  Gauss: {A: {free: time, vary: project}, x0: [2.1, True, 1, 3], SD: [0.2, True, 0.05, 1]}
-"""
-    for x0, n in ((2.0, 60), (2.3, 41)):
-        axis = np.linspace(1.5, 3, n)
-        data = np.outer(trace, energy.Gauss(axis, 1, x0, 0.2)) + rng.normal(0, 0.02, (12, n))
-        model = loaded(text, "line", energy=axis, time=time)
-        parts.append((model, Measurement(data)))
-    result = fit_joint(parts)
-    one, two = (result[k].amplitudes["Gauss_01_A"] for k in range(2))
-    assert np.array_equal(one, two)
-    assert np.abs(one - trace).max() < 0.05
-    assert result.values["file01_Gauss_01_x0"] == pytest.approx(2.3, abs=0.02)
-
-
 def test_a_model_says_what_is_shared() -> None:
     model = load_model(MODEL, "one")
     assert "vary: project" in model.to_yaml()
@@ -197,35 +150,6 @@ def test_a_model_says_what_is_shared() -> None:
     assert made.parameters["expFun_01_A"].free.shared
     with pytest.raises(ModelError, match="vary: project"):
         load_model(MODEL.replace("vary: project", "vary: True"), "one")
-
-
-STEP = ENERGY[1] - ENERGY[0]
-ROUNDED = {
-    "counted": 1.5 + STEP * np.arange(14),
-    "added up": np.cumsum([1.5, *[STEP] * 13]),
-    "in single precision": ENERGY.astype(np.float32),
-    "from a text": np.array([float(f"{one:.6g}") for one in ENERGY]),
-    "of another photon energy": (ENERGY - 21.2) + 21.2,
-}
-
-
-@pytest.mark.parametrize(
-    ("way", "order"), [*((way, 1) for way in ROUNDED), ("in single precision", -1)]
-)
-def test_axes_that_differ_by_rounding_are_one(way: str, order: int) -> None:
-    """One that differed in the last bit was refused, without a word how far it was off."""
-    parts = files()
-    wanted = fit_joint(parts)
-    for (model, _), energy_axis in zip(parts, (ENERGY, ROUNDED[way]), strict=True):
-        model.set_axes(energy=energy_axis[::order])
-    turned = [(model, Measurement(np.asarray(own.data)[:, ::order])) for model, own in parts]
-    result = fit_joint(turned)
-    assert result.success
-    assert not np.array_equal(np.float64(ROUNDED[way]), ENERGY)
-    for name, value in wanted.joint.values.items():
-        assert result.joint.values[name] == pytest.approx(value, rel=1e-6)
-    second = result[1].amplitudes
-    assert np.array_equal(second.along, np.float64(ROUNDED[way])[::order])
 
 
 def test_what_cannot_be_shared_is_refused() -> None:

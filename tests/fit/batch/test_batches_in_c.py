@@ -1,5 +1,5 @@
 """Batches of fits in C: each ends where and as the single fit does, with the same bits in any order
-and company and on any number of threads; what C is not certain of is the single fit itself."""
+and on any number of threads. Fits in other company are those of tests/c/random/fuzz_batches.c."""
 
 from __future__ import annotations
 
@@ -8,22 +8,16 @@ import tracemalloc
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from support.fit_cases import loaded
 
-from pyspec import bootstrap, fit_many, fit_model, fit_slices
-from pyspec._library import LIBRARY
-from pyspec._library.memory import record
+from pyspec import fit_many, fit_model, fit_slices
 from pyspec.errors import DataError
 from pyspec.executor.normal import unpack
 from pyspec.fit import FitResult, SliceResults
-from pyspec.fit.batch import in_c
 from pyspec.fit.batch.batch import Made
 from pyspec.fit.batch.solved import Solved
 from pyspec.model import Measurement, Model
-
-Array = npt.NDArray[np.float64]
 
 N = 7
 ENERGY = np.linspace(80.0, 92.0, 70)
@@ -166,19 +160,6 @@ def test_each_is_the_fit_of_its_spectrum(text: str, given: str) -> None:
             assert slices.start[name][k] == alone.start[name]
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.uint16])
-def test_data_of_other_types(dtype: type) -> None:
-    model = model_of("a Gaussian")
-    series = series_of(model)
-    data = np.round(10 * np.asarray(series.data)).astype(dtype)
-    slices = fit_slices(model, Measurement(data))
-    assert made(slices).all()
-    for k, one in enumerate(slices):
-        alone = fit_model(model, Measurement(data[k]))
-        assert_same(one.result, alone)
-        np.testing.assert_array_equal(one.result.data, data[k])
-
-
 @pytest.mark.parametrize("shape", [(), (ENERGY.size,)])
 def test_weights_of_each_measurement(shape: tuple[int, ...]) -> None:
     model = model_of("a Gaussian")
@@ -299,158 +280,5 @@ def test_memory_does_not_grow_with_the_series() -> None:
     assert read < sum(one.nbytes for of in columns for one in of.values()) + (4 << 20)
 
 
-def test_draws_of_a_bootstrap_are_fits_of_their_own() -> None:
-    model = model_of("a doublet")
-    result = fit_model(model, Measurement(np.asarray(series_of(model).data)[0]))
-    drawn = bootstrap(result, 6, seed=3)
-    assert made(drawn).all()
-    for k, one in enumerate(drawn):
-        again = drawn.fits.batch.result(k)
-        assert dict(drawn.result(k).values) == dict(one.values)
-        for name, error in again.stderr.items():
-            assert one.values[name] == pytest.approx(again.values[name], abs=1e-7 * (error or 0))
-            assert one.stderr[name] == (error and pytest.approx(error, 1e-6))
-        assert one.chisqr == pytest.approx(again.chisqr, 1e-11)
-        assert one.message == again.message
-
-
-# fits side by side end where and as each does alone, whatever its company is
-
-
-SIDE = 120
-MANY: dict[str, dict[str, Any]] = {
-    "plain": {},
-    "weighted": {"weight": np.linspace(1.0, 3.0, SIDE * ENERGY.size).reshape(SIDE, -1)},
-    "masked": {
-        "keep": np.arange(SIDE * ENERGY.size).reshape(SIDE, -1) % 7 > 0,
-        "columns": (3, 66),
-    },
-    "counts": {"loss": "poisson"},
-}
-BESIDE = [text for text in TEXTS if text != "at bounds"]
-
-
-def starts_of(model: Model, hard: bool) -> list[dict[str, float]]:
-    """Near ones a tenth away, hard ones by up to a factor of 3 and 2 along the axis."""
-    rng = np.random.default_rng(11)
-    starts = []
-    for _ in range(SIDE):
-        start = {}
-        for name in model.opt_param_names:
-            par, draw = model.parameters[name], rng.uniform(-1.0, 1.0)
-            if name.endswith("_x0"):
-                value = par.value + draw * (2.0 if hard else 0.2)
-            else:
-                value = par.value * (3.0**draw if hard else 1.0 + 0.1 * draw)
-            low, high = max(par.min, -1e3), min(par.max, 1e3)
-            start[name] = float(
-                np.clip(value, low + 1e-3 * (high - low), high - 1e-3 * (high - low))
-            )
-        starts.append(start)
-    return starts
-
-
-class Alone:
-    """The library, as if no plan could be evaluated side by side."""
-
-    def __getattr__(self, name: str) -> Any:
-        return (lambda *_: 0) if name == "pyspec_beside_size" else getattr(LIBRARY, name)
-
-
 def solved(fits: SliceResults) -> Solved:
     return fits.fits.solved
-
-
-def errors_of(found: Solved) -> Array:
-    """Standard errors, NaN where a bound holds a parameter; also those wider than its interval."""
-    n = len(found.names)
-    covariance = found.numbers[:, 3 * n : (3 + n) * n].reshape(-1, n, n)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.sqrt(np.einsum("kjj->kj", covariance)))
-
-
-def both(
-    model: Model,
-    series: Measurement,
-    starts: list[dict[str, float]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> tuple[Solved, Solved]:
-    """What C finds side by side, and one by one."""
-    structs: list[Any] = []
-
-    def kept(name: str, fields: Any) -> Any:
-        structs.append(record(name, fields))
-        return structs[-1]
-
-    def evaluations(field: str) -> int:
-        return sum(int(struct[field][0]) for struct in structs)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(in_c, "record", kept)
-        one = fit_slices(model, series, seeds=starts)
-        assert evaluations("n_alone") < evaluations("n_beside")
-        structs.clear()
-        patch.setattr(in_c, "LIBRARY", Alone())
-        other = fit_slices(model, series, seeds=starts)
-        assert evaluations("n_beside") == 0 < evaluations("n_alone")
-    return solved(one), solved(other)
-
-
-#: Each model with two kinds of data: near starts with one, hard ones with the other.
-TRIED = [
-    (text, list(MANY)[(k + j) % len(MANY)], hard)
-    for k, text in enumerate(BESIDE)
-    for j, hard in ((0, False), (1, True))
-]
-
-
-@pytest.mark.parametrize(("text", "given", "hard"), TRIED)
-def test_each_ends_as_it_does_alone(
-    text: str, given: str, hard: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model = model_of(text)
-    one, other = both(
-        model, series_of(model, SIDE, 1.0, **MANY[given]), starts_of(model, hard), monkeypatch
-    )
-    # Far starts of nine parameters lead to several optima, by ways on which rounding decides.
-    decides = hard and text == "lines on a Shirley"
-    made = one.made & other.made
-    # So it does on a way of a thousand steps along a valley: one of them is left to Python.
-    far_off = np.minimum(one.fitted["nfev"], other.fitted["nfev"]) > 1000
-    assert (one.made != other.made)[~far_off].sum() <= (3 if decides else 0)
-    assert far_off.sum() <= (1 if hard else 0)
-    # Of counts, those in doubt are left to Python: half of these, as m is at 0.
-    in_doubt = given == "counts" and text == "m at 0"
-    assert made.mean() > (0.4 if in_doubt else 0.5 if hard else 0.9)
-    errors = errors_of(other)[made]
-    off = np.abs(one.theta - other.theta)[made]
-    held = np.isnan(errors)
-    # Where the data say little, neither is as near the optimum as that.
-    reached = one.fitted["distance"][made] + other.fitted["distance"][made]
-    share = np.maximum(1e-7, reached)[:, None]
-    # What has no effect in either lies where rounding left it; chi² below is that of the others.
-    anywhere = held & (one.is_lost & other.is_lost)[made][:, None]
-    away = np.where(held, off > 0.0, off > share * np.where(held, 1.0, errors))
-    far = (away & ~anywhere).any(axis=1)
-    assert far.sum() <= (5 if decides else 0)
-    same = np.flatnonzero(made)[~far]
-    for name in ("end", "flags", "n_points"):
-        np.testing.assert_array_equal(one.fitted[name][same], other.fitted[name][same])
-    near = 1e-9 if decides else 1e-11
-    np.testing.assert_allclose(one.fitted["chisqr"][same], other.fitted["chisqr"][same], near)
-    wrong = np.nanmax(np.abs(errors_of(one)[same] / errors_of(other)[same] - 1.0), axis=1)
-    there = reached[~far] < 1e-6  # errors are those of the optimum where both are there
-    assert there.mean() > 0.9
-    assert (wrong <= np.maximum(1e-6, 10.0 * reached[~far]))[there].all()
-
-
-@pytest.mark.parametrize("text", ["m at 0", "lines on a Shirley"])
-def test_company_changes_no_bits(text: str) -> None:
-    model = model_of(text)
-    data, starts = np.asarray(series_of(model, SIDE, 1.0).data), starts_of(model, hard=True)
-    whole = solved(fit_slices(model, Measurement(data), seeds=starts))
-    order = np.random.default_rng(2).permutation(SIDE)[: SIDE // 2]
-    some = solved(fit_slices(model, Measurement(data[order]), seeds=[starts[k] for k in order]))
-    assert some.fitted.tobytes() == whole.fitted[order].tobytes()
-    made = some.made
-    assert some.numbers[made].tobytes() == whole.numbers[order][made].tobytes()

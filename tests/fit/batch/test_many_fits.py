@@ -14,7 +14,6 @@ from support.fit_cases import loaded
 from support.native_cases import CASES
 
 from pyspec import (
-    ParameterSweep,
     bootstrap,
     fit_joint,
     fit_many,
@@ -75,19 +74,6 @@ def test_a_fit_that_fails_ends_no_other() -> None:
         fits.result(2)
 
 
-def test_a_sweep_of_values() -> None:
-    model, clean = line()
-    model.set("Gauss_01_SD", 0.8, vary=False)
-    sweep = ParameterSweep().add_range("Gauss_01_SD", [0.6, 0.8, 1.0])
-    sweep.add_range("Gauss_01_x0", [84.0, 85.0])
-    fits = fit_many(model, Measurement(np.random.default_rng(2).normal(clean, 0.1)), sweep)
-    assert len(fits) == 6
-    np.testing.assert_array_equal(fits.values["Gauss_01_SD"], [0.6, 0.6, 0.8, 0.8, 1.0, 1.0])
-    best = fits.chisqr.argmin()
-    assert fits.values["Gauss_01_SD"][best] == 0.8
-    np.testing.assert_allclose(fits.chisqr[2], fits.chisqr[3], rtol=1e-6)
-
-
 @pytest.mark.parametrize(("kind", "weight"), [("noise", None), ("noise", 2.5), ("residuals", None)])
 def test_a_bootstrap_scatters_as_the_standard_errors_say(kind: str, weight: float | None) -> None:
     model, clean = line()
@@ -106,16 +92,6 @@ def test_a_bootstrap_scatters_as_the_standard_errors_say(kind: str, weight: floa
         )
     again = bootstrap(result, 5, kind=kind, seed=4)
     np.testing.assert_array_equal(again.values["Gauss_01_A"], fits.values["Gauss_01_A"][:5])
-
-
-def test_a_bootstrap_of_counts_and_of_a_series() -> None:
-    for name in ("counts", "weights and a mask", "a window"):
-        result = fit_model(*CASES[name]()[0])
-        fits = bootstrap(result, 60, seed=1)
-        good = [n for n in result.free_names if result.stderr[n]]
-        assert good
-        for one in good:
-            assert fits.spread(one) == pytest.approx(result.stderr[one], rel=0.5), (name, one)
 
 
 def test_ctrl_c_keeps_what_is_done() -> None:
@@ -161,21 +137,6 @@ def test_what_cannot_run_says_so() -> None:
     for says, call in calls.items():
         with pytest.raises(PyspecError, match=says):
             call()
-
-
-def test_residuals_that_are_drawn_are_as_large_as_the_noise() -> None:
-    """Residuals of a fit are smaller than the noise, here by sqrt(6 / 8)."""
-    text = "flat:\n  Offset: {y0: [1, True]}\n  LinBack: {m: [0.1, True], b: [0, False]"
-    model = load_model(text + ", xStart: [80, False], xStop: [90, False]}", "flat")
-    energy = np.linspace(80.0, 90.0, 8)
-    model.set_axes(energy=energy)
-    data = 2.0 + 0.3 * (energy - 80.0) + np.random.default_rng(2).normal(0, 0.3, 8)
-    result = fit_model(model, Measurement(data))
-    drawn = bootstrap(result, 2000, kind="residuals", seed=1)
-    for name in result.free_names:
-        assert drawn.spread(name) == pytest.approx(result.stderr[name], rel=0.05)
-        middle = float(np.mean(drawn.values[name]))
-        assert middle == pytest.approx(result.values[name], abs=0.1 * result.stderr[name])
 
 
 def test_followers_are_in_the_table_of_draws() -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from pyspec import Measurement, fit_joint, fit_model, load_model
-from pyspec._library import LIBRARY
 from pyspec.fit.batch.points import sums_at_points
 from pyspec.model import load_dynamics
 
@@ -23,12 +22,6 @@ m:
 AMPLITUDE = TEXT.replace("20, false", "20, true, 0, 90").replace("0.2, true, -3, 3", "0.2, false")
 DOUBLET = f"""{TEXT}\
   GLP: {{A: [9, false], x0: ["GLP_01_x0 + 1.4"], F: ["GLP_01_F"], m: ["GLP_01_m"]}}
-"""
-#: A background that begins between two energies: chi² jumps as its begin moves.
-STEP = """
-m:
-  Offset: {y0: [3, false]}
-  LinBack: {m: [0, false], b: [4, false], xStart: [-2, true, -4, 0], xStop: [4, false]}
 """
 DECAY = """
 decay:
@@ -76,14 +69,6 @@ CASES = {
     "files": lambda: fit_joint([(moving(), measured(moving(), k)) for k in (1, 2)]).joint,
 }
 
-#: What has no curves: chi² is walked as it is for one point.
-WALKED = {
-    "a shape is free, too": lambda: fit_model(
-        moving(free=("GLP_01_F",)), measured(moving(free=("GLP_01_F",)))
-    ),
-    "few energies": lambda: fit_model(moving(), measured(moving(), columns=(40, 80))),
-}
-
 
 def near(result: Any, n: int, size: float = 1.0) -> Any:
     """Points as a chain has them."""
@@ -115,26 +100,6 @@ def test_later_points_have_the_chisqr_of_walks(name: str) -> None:
     assert again == pytest.approx(expected, rel=1e-12)
     assert np.array_equal(found[:15], expected[:15])
     assert np.mean(again[:15] == expected[:15]) < 0.7  # by polynomials now
-
-
-@pytest.mark.parametrize("name", WALKED)
-def test_without_curves_bits_are_those_of_one_point(name: str) -> None:
-    result = WALKED[name]()
-    points = near(result, 40)
-    with result.problem.in_parts() as parts:
-        assert LIBRARY.pyspec_points_size(parts.address, parts.n) == 0
-    with sums_at_points(result.problem, lambda: None) as sums:
-        found = sums(points, "value")[:, 0]
-    assert np.array_equal(found, walked(result, points))
-
-
-def test_a_chisqr_that_jumps_is_walked() -> None:
-    model = moving(STEP, "LinBack_xStart")
-    result = fit_model(model, measured(model))
-    points = result.theta + 0.1 * np.random.default_rng(2).normal(size=(60, 4))
-    with sums_at_points(result.problem, lambda: None) as sums:
-        found = sums(points, "value")[:, 0]
-    assert found == pytest.approx(walked(result, points), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["position", "files"])

@@ -127,9 +127,6 @@ def test_weights_and_masks_are_those_of_the_fit(name: str) -> None:
     np.testing.assert_allclose(*errors, rtol=1e-5)
 
 
-# memory
-
-
 def test_fits_of_one_model_in_several_threads_have_memory_of_their_own() -> None:
     model = moving()
     given = [measured(model, seed) for seed in range(12)]
@@ -150,17 +147,3 @@ def test_a_compiled_model_keeps_no_data() -> None:
     del measurement
     gc.collect()
     assert data() is None
-
-
-def test_memory_comes_back_from_a_fit_that_ends_by_an_error() -> None:
-    model, measurement = moving(), measured(moving())
-    expected = fresh(moving(), measurement)
-    fit_model(model, measurement)
-
-    def stop(*_: object) -> None:
-        raise ZeroDivisionError
-
-    for _ in range(2):
-        with pytest.raises(ZeroDivisionError):
-            fit_model(model, measurement, progress=stop)
-        assert facts(fit_model(model, measurement)) == expected

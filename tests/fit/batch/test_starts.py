@@ -56,14 +56,6 @@ def test_the_best_of_several_starts_is_returned() -> None:
     assert f"{agree} of 10 starts agree" in str(best)
 
 
-def test_starts_that_agree_are_no_caution() -> None:
-    text = TEXT.replace("[START, True, 0, 10]", "[3.1, True, 2.8, 3.2]")
-    narrow = loaded(text.replace("[0.3, True, 0.1, 3]", "[0.3, True, 0.2, 0.5]"), "m", energy=X)
-    result = fit_model(narrow, Measurement(spectrum(), mask=X > 7.0), n_starts=5)
-    assert all(start.agrees for start in result.starts)
-    assert Kind.STARTS_DISAGREE not in kinds(result)
-
-
 def test_exchanged_lines_are_told() -> None:
     text = TEXT + "  Gauss: {A: [2, True, 0, 20], x0: [8, True, 0, 10], SD: [0.3, True, 0.1, 3]}\n"
     double = loaded(text.replace("START", "3.2"), "m", energy=X)
@@ -183,17 +175,3 @@ def test_no_gap_is_far_wider_than_the_mean_one(law: str) -> None:
         assert found[-1] <= 2.0
         gaps = np.diff(found, append=found[0] + 1.95)  # from the last one on to the first
         assert gaps.max() < 2.7 * 1.95 / count
-
-
-def test_a_frequency_without_bounds_is_drawn_around_its_start() -> None:
-    found = [one["sinFun_01_f"] for one in drawn(wave("sinFun", "[0.3, True]"), 200)[1:]]
-    assert np.median(found) == pytest.approx(0.3, abs=0.05)
-
-
-def test_far_starts_find_it_alone_and_in_several_files() -> None:
-    rng = np.random.default_rng(4)
-    data = [a * np.sin(2 * np.pi * 1.43 * SAMPLES + 1.1) + rng.normal(0, 0.5, 200) for a in (1, 2)]
-    result = fit_model(wave("sinFun"), Measurement(data[0]), n_starts=100)
-    assert result.values["sinFun_01_f"] == pytest.approx(1.43, abs=2e-3)
-    joint = fit_joint([(wave("sinFun"), Measurement(one)) for one in data[1:]], n_starts=100)
-    assert joint[0].values["sinFun_01_f"] == pytest.approx(1.43, abs=2e-3)

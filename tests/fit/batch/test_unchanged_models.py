@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from support.line_model import DECAY, facts, fresh, line_text, measured
 
-from pyspec._library import OPS
 from pyspec.fit import fit_model
 from pyspec.model import Measurement, Model, load_dynamics, load_model, load_profile
 from pyspec.model.state import state_of
 from pyspec.model.tree import Component, Dynamics, Free, Par, Profile
-from pyspec.plan.compiled import ATTRIBUTES, compile_model, forget
+from pyspec.plan.compiled import ATTRIBUTES
 
 ENERGY, TIME = np.linspace(80.0, 90.0, 40), np.linspace(-3.0, 9.0, 21)
 AUX = np.linspace(0.0, 1.0, 3)
@@ -99,65 +98,6 @@ def test_every_attribute_of_a_model_counts(name: str) -> None:
     assert state_of(model) != before
     setattr(model, name, old)
     assert state_of(model) == before
-
-
-IN_PLACE: dict[str, Callable[[Model], object]] = {
-    "labels": lambda model: model.labels.update(energy="binding energy"),
-    "elsewhere": lambda model: model.elsewhere.update(energy="other"),
-    "units": lambda model: model.units.update(energy="eV"),
-    "inputs": lambda model: model.inputs.update(reference=ENERGY),
-    "components": lambda model: model.components.pop(),
-    "order": lambda model: model.components.reverse(),
-    "laws": lambda model: laws_of(model).append(laws_of(model)[0]),
-}
-
-
-def laws_of(model: Model) -> list[Component]:
-    dynamics = model.parameters["Gauss_01_A"].dynamics
-    return dynamics.components
-
-
-@pytest.mark.parametrize("change", IN_PLACE)
-def test_what_is_changed_in_place_counts(change: str) -> None:
-    model = whole()
-    before = state_of(model)
-    IN_PLACE[change](model)
-    assert state_of(model) != before
-
-
-def test_the_function_under_a_name_and_the_kind_of_model_count(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    model = whole()
-    before, known = state_of(model), compile_model(model)
-    with monkeypatch.context() as patch:
-        patch.setitem(OPS, "Gauss", OPS["Lorentz"])
-        assert state_of(model) != before
-        assert compile_model(model) is not known
-    assert compile_model(model) is known
-    other = type("Other", (Model,), {})
-    monkeypatch.setattr(model, "__class__", other)
-    assert state_of(model) != before
-
-
-def test_a_model_that_changes_while_it_is_copied_is_kept_as_what_the_copy_is(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The key was that of the model before: the next fit with those values got this copy."""
-    model, copy = whole(), Model.copy
-
-    def changed_by_another_thread(own: Model) -> Model:
-        own.set_values({"Gauss_01_x0": 84.9})
-        return copy(own)
-
-    forget()
-    with monkeypatch.context() as patch:
-        patch.setattr(Model, "copy", changed_by_another_thread)
-        first = compile_model(model)
-    assert first.model.values["Gauss_01_x0"] == 84.9
-    assert compile_model(model) is first
-    model.set_values({"Gauss_01_x0": whole().values["Gauss_01_x0"]})
-    assert compile_model(model) is not first
 
 
 CHANGES: dict[str, Callable[[Model], None]] = {

@@ -57,15 +57,6 @@ def test_a_dead_channel_of_few_counts_is_told_by_all_spectra() -> None:
     assert np.array_equal(dead_points(data.T, fit.T, kept.T).T.sum(axis=0), 293 * np.eye(60)[30])
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_differences_rounded_to_whole_numbers_are_not_dead(seed: int) -> None:
-    """Where the noise is less than half of the last digit the typical step is 0."""
-    rng = np.random.default_rng(seed)
-    fit = 5 * np.sin(ENERGY * rng.uniform(0, 20))[None]
-    data = np.round(fit + rng.normal(0, rng.uniform(0.1, 0.6), fit.shape))
-    assert not dead_points(data, fit, np.ones(fit.shape, bool)).any()
-
-
 def test_which_points_are_dead() -> None:
     kept = np.ones((6, 151), bool)
     fit = np.tile(CLEAN, (6, 1))

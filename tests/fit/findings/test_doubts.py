@@ -11,19 +11,17 @@ from support.fit_cases import loaded
 from pyspec import (
     Finding,
     FitError,
-    ModelError,
+    fit_joint,
     fit_model,
     load_model,
-    register_function,
 )
 from pyspec._library import OPS, OpDef
-from pyspec.fit import FitResult, Severity
+from pyspec.fit import FitResult
 from pyspec.fit.findings.finished import is_late
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.solve.covariance import gains_beyond
 from pyspec.functions import reference
-from pyspec.functions.external import forget_function
-from pyspec.model import Measurement, load_dynamics
+from pyspec.model import Measurement, load_dynamics, load_time_model
 
 X = np.linspace(80.0, 90.0, 101)
 PEAK = "  Gauss: {A: [10, project, 0, 99], x0: [85, True], SD: [0.6, True, 0.1, 3]}\n"
@@ -43,15 +41,6 @@ def fitted(text: str, data: Any, **measured: Any) -> FitResult:
 
 def said(result: Any, kind: Kind) -> list[Finding]:
     return [one for one in result.findings if one.kind is kind]
-
-
-def test_a_kernel_that_convolves_nothing_is_refused() -> None:
-    law = "d:\n  expFun: {A: [1, True], tau: [2, True, 0.1, 9], t0: [0, False]}\n"
-    law += "  gaussCONV: {SD: [0.5, True, 0.1, 3]}\n"
-    model = loaded("m:\n" + FLAT + PEAK, "m", energy=X, time=np.linspace(-2.0, 5.0, 15))
-    model.add_dynamics("Gauss_01_A", load_dynamics(law, "d", "Gauss_01_A"))
-    with pytest.raises(ModelError, match=r"gaussCONV: convolves what .* above .*expFun_01 "):
-        fit_model(model, Measurement(model.evaluate()))
 
 
 def test_a_bound_says_what_it_costs() -> None:
@@ -126,24 +115,6 @@ def test_counts_without_poisson() -> None:
     assert not said(fitted(text, np.round(20.0 * line(0.0))), Kind.COUNTS_UNDECLARED)  # a digitiser
 
 
-def test_a_bound_whose_column_is_that_of_another_parameter_gains_nothing() -> None:
-    # At m = 0 the derivative of a GLP by m is that by F: the slope over their difference used to
-    # promise 1e11 of a χ² of 100.
-    model = load_model(
-        "p:\n  GLP: {A: [90, True], x0: [4.9, True], F: [1, True, 0.1, 5], m: [0.1, True, 0, 1]}\n"
-    )
-    model.set_axes(energy=np.linspace(0.0, 10.0, 101))
-    model.set_values({"GLP_01_A": 100.0, "GLP_01_x0": 5.0, "GLP_01_m": 0.0})
-    clean = np.asarray(model.evaluate())
-    found = 0
-    for seed in range(12):
-        data = clean + np.random.default_rng(seed).normal(0.0, 2.0, clean.shape)
-        result = fit_model(model, Measurement(data, weight=np.full(clean.shape, 0.5)))
-        found += result.values["GLP_01_m"] == 0.0
-        assert all(one.severity is Severity.NOTE for one in said(result, Kind.AT_BOUND))
-    assert found > 2
-
-
 @pytest.mark.parametrize(
     ("unit", "axis", "wanted"),
     [("meV", "meV", "eV"), ("", "meV", "eV"), ("eV", "eV", "keV"), ("nm", "", "")],
@@ -171,6 +142,20 @@ def test_an_axis_in_another_unit_than_the_model(unit: str, axis: str, wanted: st
 def test_laws_that_are_zero_before_their_onset(op: OpDef) -> None:
     before = np.array([-5.0, 0.99])
     assert is_late(op) == (not np.any(reference(op)(before, *[1.0] * len(op.params))))
+
+
+def test_an_onset_behind_the_data_is_told_of_each_file() -> None:
+    law = "d:\n  gaussIRF: {SD: [0.15, False]}\n"
+    law += "  expFun: {A: [5, True], tau: [4, True, 0.1, 1000], t0: [30, True]}\n"
+    model = load_time_model(law, "d")
+    model.set_axes(time=np.linspace(-5.0, 20.0, 101))
+    noise = np.random.default_rng(0).normal(0.0, 0.5, 101)
+    joint = fit_joint([(model, Measurement(noise))] * 2)
+    found = said(joint.joint, Kind.OUTSIDE_AXIS)
+    assert [one.part for one in found] == [0, 1]
+    assert all(one.numbers["value"] > one.numbers["high"] == 20 for one in found)
+    assert not joint.success
+    assert joint[0].fit_type == "trace"
 
 
 @pytest.mark.parametrize("shape", ["GLP", "GLS"])
@@ -205,26 +190,6 @@ def test_gains_beyond_bounds_are_those_of_a_fit_without_them() -> None:
         left = rest - own @ np.linalg.lstsq(own, rest, rcond=None)[0]
         assert gain == pytest.approx(rest @ rest - left @ left, rel=1e-9)
     assert gains_beyond(root, np.zeros(6), dict.fromkeys(range(6), "min"), list(range(6))) == {}
-
-
-def test_gains_beyond_bounds_are_the_same_in_all_units() -> None:
-    """A free height beside an onset in seconds counted as 0, so that the gain was too small."""
-    rng = np.random.default_rng(0)
-    root, downhill = rng.normal(size=(40, 4)), np.array([0.0, 0.0, 0.0, 3.0])
-    root[:, 3] += 3 * root[:, 0]
-    plain = gains_beyond(root, downhill, {3: "max"}, [3])[3]
-    root[:, 1] *= 1e17
-    assert gains_beyond(root, downhill, {3: "max"}, [3])[3] == pytest.approx(plain, rel=1e-9)
-
-
-def test_a_registered_function_of_wrong_shape_is_refused() -> None:
-    """It used to end in NumPy's "shape mismatch"."""
-    register_function("Three", lambda x, a: a * np.ones(3), "A")
-    try:
-        with pytest.raises(ModelError, match=r"Three returns shape \(3,\) for an axis of .*101"):
-            fitted(FLAT + "  Three: {A: [1, True]}\n", line())
-    finally:
-        forget_function("Three")
 
 
 def test_what_was_warned_of_stays_in_the_result() -> None:

@@ -84,12 +84,6 @@ def test_a_weak_line_is_there(height: float, least: int):
     assert silent >= least
 
 
-def test_a_height_alone_may_be_0():
-    random = np.random.default_rng(1)
-    data = 3 + gauss(18, 84) + gauss(9, 87) + random.normal(size=ENERGY.size)
-    assert not faint(fit("three", data, Gauss_03_x0=89.5, Gauss_03_SD=0.5))
-
-
 def test_lines_that_overlap_need_one_another():
     """Both heights have large errors, though chi² rises by 20 to 90 without either line."""
     random = np.random.default_rng(5)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import warnings
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +16,6 @@ from pyspec import (
     ModelWarning,
     fit_joint,
     load_dynamics,
-    load_model,
 )
 from pyspec.components import Gauss, Offset
 from pyspec.fit.findings.kinds import Kind
@@ -66,18 +63,6 @@ def test_intervals_are_those_of_the_joint_fit() -> None:
     assert [joint.fit_type, *(file.fit_type for file in joint)] == ["2d"] * 3
 
 
-@pytest.mark.parametrize(
-    ("method", "weight", "scaled"),
-    [("native", None, None), ("native", 2.0, False), ("leastsq", 2.0, None)],
-)
-def test_a_file_has_one_aic(method: str, weight: float | None, scaled: bool | None) -> None:
-    """result.lmfit had that of all files."""
-    parts = [(spectrum(), replace(measured(spectrum(), seed), weight=weight)) for seed in (0, 1)]
-    for file in fit_joint(parts, method=method, scale_covar=scaled):
-        assert file.lmfit.aic == pytest.approx(file.statistics["aic"], rel=1e-12)
-        assert file.lmfit.bic == pytest.approx(file.statistics["bic"], rel=1e-12)
-
-
 def shared(entry: str) -> tuple[Model, Measurement]:
     model = loaded(LINE.replace("ENTRY", entry), "m", energy=ENERGY)
     return model, measured(model, len(entry))
@@ -97,24 +82,6 @@ def test_a_parameter_that_one_file_alone_shares_is_named(entry: str, says: str) 
     assert kinds(joint) == [Kind.SHARED_AND_OWN]
 
 
-def test_what_files_share_or_do_not_have_is_not_named() -> None:
-    other = spectrum()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        joint = fit_joint([shared("project, 82, 86"), shared("project, 82, 86")])
-        offset = Model("o", [Offset(10)])
-        offset.set_axes(energy=ENERGY)
-        fit_joint([shared("project, 82, 86"), (offset, measured(other, 0))])
-        fit_joint([shared("project, 82, 86"), followed('"Gauss_01_SD * 84"')])
-    assert not joint.findings
-
-
-def followed(expression: str) -> tuple[Model, Measurement]:
-    text = LINE.replace("[84, ENTRY]", f"[{expression}]")
-    model = loaded(text, "m", energy=ENERGY)
-    return model, measured(model, 3)
-
-
 def test_a_joint_fit_refuses_what_belongs_to_one_file() -> None:
     """predict() was a KeyError of a parameter, moving() and linear were None."""
     joint = fit_joint([shared("project, 82, 86"), shared("project, 82, 86")])
@@ -122,23 +89,6 @@ def test_a_joint_fit_refuses_what_belongs_to_one_file() -> None:
         with pytest.raises(FitError, match=rf"belong to one file; ask it: joint\[0\]\.{ask}"):
             getattr(joint, ask)()
     assert joint.amplitudes is None
-
-
-def test_reduced_chisqr_of_files_that_share_parameters() -> None:
-    """Of a file it is too large by as much as the docs say; that of all files is the variance."""
-    text = LINE.replace("ENTRY", "project").replace("True", "project")
-    model = load_model(text, "m")
-    energy = np.linspace(80, 90, 21)
-    model.set_axes(energy=energy)
-    clean, generator = model.evaluate(), np.random.default_rng(0)
-    files, both = [], []
-    for _ in range(100):
-        parts = [(model, Measurement(clean + generator.normal(0, 0.1, 21))) for _ in range(2)]
-        joint = fit_joint(parts)
-        files += [one.redchi / 0.01 for one in joint]
-        both.append(joint.redchi / 0.01)
-    assert np.mean(both) == pytest.approx(1.0, abs=4 * np.sqrt(2 / 38 / 100))
-    assert np.mean(files) == pytest.approx((21 - 4 / 2) / (21 - 4), abs=4 * np.sqrt(2 / 17 / 200))
 
 
 def test_a_file_says_what_is_said_of_all_and_not_what_is_said_of_others(tmp_path: Path) -> None:

@@ -64,16 +64,6 @@ def test_the_remedy_is_the_scale_of_the_counts() -> None:
     assert said(fitted(counts, np.round(np.sqrt(counts), 1)))
 
 
-def test_a_series_whose_rows_were_divided_by_another_number_each() -> None:
-    """As by the intensity of the beam: no scale= holds for all, so the fit has to say."""
-    flux = np.linspace(2.0, 7.0, 12)[:, np.newaxis]
-    counts = drawn(LINE * flux)
-    (found,) = said(fitted(counts / flux, np.sqrt(counts) / flux))
-    assert not found.numbers["same"]
-    sigma = np.sqrt(LINE / flux)
-    assert not said(fitted(counts / flux, np.broadcast_to(sigma, counts.shape)))
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_other_declared_noise_is_left_alone(seed: int) -> None:
     counts = drawn(LINE, seed)

@@ -87,43 +87,6 @@ def test_noise_that_is_the_same_and_independent_is_no_caution(noise: str) -> Non
             assert not about_residual(result)
 
 
-def test_errors_are_wrong_where_it_cautions_and_right_once_it_is_declared() -> None:
-    """Noise at one end of the spectrum alone: the line in the middle has errors twice too large."""
-    model, clean = line()
-    sigma = 0.5 * np.where(ENERGY > 86, 6.0, 1.0)
-    pulls: dict[bool, list[float]] = {True: [], False: []}
-    said = 0
-    for seed in range(40):
-        data = noisy(clean, sigma, seed).data
-        for declared, given in ((False, {}), (True, {"weight": 1 / sigma})):
-            found = fit_model(model, Measurement(data, **given))
-            error = found.stderr["GLP_01_x0"]
-            assert error is not None
-            pulls[declared].append((found.values["GLP_01_x0"] - 83) / error)
-            if declared:
-                assert not about_noise(found)
-            else:
-                said += len(about_noise(found))
-    assert np.std(pulls[False]) < 0.4
-    assert 0.85 < np.std(pulls[True]) < 1.15
-    assert said >= 38
-
-
-def test_along_the_energy_of_a_series() -> None:
-    model, clean = line(TIME)
-    (found,) = about_noise(fit_model(model, noisy(clean, 2.0 * EDGE)))
-    assert found.numbers["axis"] == "energy"
-    assert found.numbers["at"] == pytest.approx(80.3, abs=0.05)
-
-
-def test_declared_noise_that_is_other_than_declared() -> None:
-    model, clean = line()
-    sigma = np.geomspace(0.3, 6, ENERGY.size)
-    data = noisy(clean, 1.0).data
-    (found,) = about_noise(fit_model(model, Measurement(data, weight=1 / sigma)))
-    assert found.numbers["weighted"]
-
-
 def test_a_missing_line_is_no_noise() -> None:
     """What a model misses is smooth beside the distance of points."""
     model, clean = line(TIME)

@@ -3,16 +3,12 @@ of some parameters, which go back to where they began."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from bench.science import glp
-from pyspec.components import GLP, Offset
 from pyspec.fit import FitResult, fit_model
-from pyspec.fit.solve.search import Search
-from pyspec.model import Measurement, Model, load_model
+from pyspec.model import Measurement, load_model
 
 LINE = """
 base:
@@ -45,29 +41,3 @@ def test_a_mixing_does_not_jump_to_its_bound(seed: int) -> None:
     assert result.success
     assert result.nfev < 40
     assert result.chisqr == pytest.approx(other.chisqr, rel=1e-9)
-
-
-def test_a_fit_sent_away_from_a_bound_ends_where_it_is_back(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A Gauss line by a GLP: m ends at 0 and is sent to its start once more."""
-    energy = np.linspace(80.0, 90.0, 400)
-    clean = 5.0 + 100.0 * np.exp(-4 * np.log(2) * ((energy - 85.0) / 1.2) ** 2)
-    line = GLP(A=(80, 0, None), x0=(84.7, 80, 90), F=(1, 0.1, 5), m=(0.4, 0, 1))
-    model = Model("line", [Offset(4), line])
-    model.set_axes(energy=energy)
-    data = Measurement(data=np.random.default_rng(0).normal(clean, 1.0))
-    whole, sent = Search.run_parts, []
-
-    def noted(self: Search, *args: Any) -> None:
-        before = self.solver.nfev
-        whole(self, *args)
-        sent.append((before, self.solver.nfev))
-
-    monkeypatch.setattr(Search, "run_parts", noted)
-    result = fit_model(model, data)
-    assert result.success
-    assert result.values["GLP_01_m"] == 0.0
-    ((before, after),) = sent
-    assert after == result.nfev
-    assert after - before <= 20

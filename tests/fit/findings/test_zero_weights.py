@@ -11,7 +11,6 @@ import pytest
 
 from pyspec import FitResult, Measurement, Model, fit_joint, fit_many, fit_model, fit_slices
 from pyspec.components import GLP, Offset
-from pyspec.errors import FitError
 from pyspec.io import by_reference
 
 ENERGY, TIME = np.linspace(0.0, 10.0, 81), np.arange(24.0)
@@ -64,15 +63,6 @@ def test_with_a_mask_both_count() -> None:
     same(found, fit_model(peak(), Measurement(data=data(), weight=10.0, mask=mask | other)))
 
 
-def test_data_without_weight_need_not_be_finite() -> None:
-    weight, _ = WEIGHTS["points"]
-    holes = np.where(weight == 0.0, np.nan, data())
-    same(
-        fit_model(peak(), Measurement(data=holes, weight=weight)),
-        fit_model(peak(), Measurement(data=data(), weight=weight)),
-    )
-
-
 @pytest.mark.parametrize("name", WEIGHTS)
 @pytest.mark.parametrize("is_stored", [False, True], ids=["weights in memory", "both stored"])
 def test_data_by_reference(name: str, is_stored: bool, tmp_path: Path) -> None:
@@ -104,8 +94,3 @@ def test_fits_of_several(fits: Callable[[Measurement], list[Any]]) -> None:
     assert len(zeros) == len(masked) > 1
     for one, other in zip(zeros, masked, strict=True):
         assert one.stderr == pytest.approx(other.stderr, rel=1e-7)
-
-
-def test_weights_that_are_all_0_leave_nothing_to_fit() -> None:
-    with pytest.raises(FitError, match="0 points cannot determine"):
-        fit_model(peak(), Measurement(data=data(), weight=0))

@@ -14,7 +14,7 @@ from support.native_cases import CASES
 from support.stores import STORES, Rows
 
 from pyspec import File, Project
-from pyspec.errors import ClusterError, DataError
+from pyspec.errors import DataError
 from pyspec.fit import fit_model
 from pyspec.fit.solve.native import NativeSolver
 from pyspec.io import by_reference
@@ -73,44 +73,6 @@ def file_of(folder: Path, data: Any, mask: Any, sigma: Any) -> File:
 
 def stores(kind: str, path: Path) -> Callable[[str, Any], Any]:
     return lambda name, values: STORES[kind](path, values, name)
-
-
-#: Kinds of stores; either sigma or a mask alone is tried of the first one each time.
-KINDS = ("hdf5", "zarr", "memmap", "dask", "chunked xarray")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("what", "kind"),
-    [
-        pytest.param(what, kind, marks=[pytest.mark.slow] * (what != "both" and kind != KINDS[0]))
-        for what in ("sigma", "mask", "both")
-        for kind in KINDS
-    ],
-)
-@pytest.mark.usefixtures("small_blocks")
-def test_the_bits_are_those_in_memory(kind: str, what: str, tmp_path: Path) -> None:
-    _, data, sigma, mask = series()
-    put = stores(kind, tmp_path)
-    if what == "sigma":  # all points need one, and data
-        data, sigma, mask = np.nan_to_num(data, nan=1.0), np.nan_to_num(sigma, nan=0.2), None
-    held: Any = by_reference(put("data", data))
-    hidden = mask if what == "sigma" else put("mask", mask)
-    sigmas = (None, None) if what == "mask" else (put("sigma", sigma), sigma)
-    results = []
-    for given in zip((held, data), (hidden, mask), sigmas, strict=True):
-        file = file_of(tmp_path, *given)
-        file.set_fit_limits(time_limits=[-9, 49])
-        results.append(file.fit_2d("line"))
-        shown = file._repr_html_()
-        assert "float64" in shown
-        assert ("by reference" in shown) == (given[0] is held)
-    assert_same(*results)
-    found, expected = results
-    for key, value in expected.statistics.items():
-        assert found.statistics[key] == pytest.approx(value, rel=1e-12, nan_ok=True), key
-    assert found.n_data == expected.n_data
-    np.testing.assert_array_equal(found.keep[3:7], expected.keep[3:7])
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -202,60 +164,6 @@ def test_wrong_ones_are_one_error(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="chunks 0 to 2, rows 0 to 29, changed while"):
         fit_model(model, given, progress=writes)
     assert calls >= 1
-
-
-@pytest.mark.slow
-def test_workers_compute_chunks_of_dask_that_count() -> None:
-    pytest.importorskip("distributed")
-    model, data, _, mask = series()
-    expected = fit_model(model, Measurement(data=data, rows=(10, 385), mask=mask))
-    with cluster() as client:
-        held: Any = by_reference(in_dask(data))
-        for masked in (mask, by_reference(in_chunks(mask.astype(np.uint8)))):
-            given = Measurement(data=held, rows=(10, 385), mask=masked)
-            assert_same(fit_model(model, given, client=client), expected)
-        with pytest.raises(
-            ClusterError, match=r"chunk (0|39), .*cannot be read: this chunk is not"
-        ):
-            fit_model(model, Measurement(data=held, mask=mask), client=client)
-        dask = pytest.importorskip("dask.array")
-        hidden: Any = by_reference(client.persist(dask.from_array(mask, chunks=(10, -1))))
-        stored: Any = by_reference(in_chunks(data))
-        given = Measurement(data=stored, mask=hidden)
-        with pytest.raises(ClusterError, match="workers hold these chunks of σ or of a mask"):
-            fit_model(model, given, client=client)
-        whole: Any = by_reference(dask.from_array(data, chunks=(10, -1)))
-        found = fit_model(model, Measurement(data=whole, mask=hidden), client=client)
-        assert_same(found, fit_model(model, Measurement(data=data, mask=mask)))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("what", ["sigma", "mask"])
-@pytest.mark.parametrize("kind", ["memmap", "zarr"])
-def test_workers_name_them_when_they_change(what: str, kind: str, tmp_path: Path) -> None:
-    """Workers summed with the new values, without a word."""
-    pytest.importorskip("distributed")
-    model, data, sigma, mask = series()
-    put = stores(kind, tmp_path)
-    weight = np.nan_to_num(1 / sigma)
-    held: Any = by_reference(put("data", data))
-    beside = {"sigma": put("weight", weight), "mask": put("mask", mask.astype(np.uint8))}
-    given: Any = {name: by_reference(one) for name, one in beside.items()}
-
-    def change(nfev: int, chisqr: float, best: float) -> None:
-        changed = {"sigma": weight, "mask": mask.astype(np.uint8)}[what].copy()
-        changed[231, 5] = 1 - changed[231, 5] if what == "mask" else 2 * changed[231, 5]
-        where = {"sigma": "weight", "mask": "mask"}[what]
-        if kind == "memmap":
-            np.save(tmp_path / f"{where}.npy", changed)
-        else:
-            __import__("zarr").open(str(tmp_path / f"{where}.zarr"), mode="r+")[231] = changed[231]
-
-    with cluster() as client:
-        measurement = Measurement(data=held, weight=given["sigma"], mask=given["mask"])
-        name = f"{'weight' if what == 'sigma' else 'mask'}.{'npy' if kind == 'memmap' else 'zarr'}"
-        with pytest.raises(DataError, match=rf"^{name}: .*rows \d+ to \d+, changed while the data"):
-            fit_model(model, measurement, client=client, progress=change)
 
 
 @pytest.mark.slow

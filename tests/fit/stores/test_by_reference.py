@@ -103,21 +103,6 @@ def file_of(data: Any, model: Any, **options: Any) -> File:
     return file
 
 
-def test_a_file_by_reference_goes_the_whole_way(tmp_path: Path) -> None:
-    pytest.importorskip("h5py")
-    model, measurement = CASES["a series"]()[0]
-    source: Any = by_reference(hdf5(tmp_path, np.asarray(measurement.data)))
-    file = file_of(source, model)
-    result = file.fit_2d(model.name)
-    assert result.success
-    np.testing.assert_allclose(np.asarray(result.data) - result.fit, result.residual)
-    save_fit(tmp_path / "fit.pyspec.h5", result)
-    stored: Any = load_fit(tmp_path / "fit.pyspec.h5")
-    assert stored.refit().chisqr == pytest.approx(result.chisqr, rel=1e-12)
-    file.define_baseline(0, 4, time_type="ind")
-    np.testing.assert_allclose(file.baseline, np.asarray(measurement.data)[:5].mean(axis=0))
-
-
 @pytest.fixture
 def too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays of a thousand bytes are too large to be loaded."""
@@ -224,19 +209,6 @@ def test_bad_rows_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         fit_model(model, Measurement(data=source))
 
 
-def test_a_survey_of_blocks_without_a_point_that_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    small_blocks(monkeypatch, 40)
-    data = np.arange(60.0).reshape(12, 5)
-    mask = np.zeros((12, 5), bool)
-    mask[3:9] = True
-    found = Measurement(by_reference(Rows(data)), mask=mask).survey
-    kept = data[~mask]
-    assert (found.n_points, found.low, found.is_whole) == (30, 0.0, True)
-    assert found.mean == pytest.approx(kept.mean(), rel=1e-14)
-    assert found.scatter == pytest.approx(np.sum((kept - kept.mean()) ** 2), rel=1e-13)
-    assert found.square == pytest.approx(np.sum(kept**2), rel=1e-14)
-
-
 def test_a_file_that_is_gone_cannot_be_opened_again(tmp_path: Path) -> None:
     source: Any = by_reference(hdf5(tmp_path, np.zeros((4, 3))))
     text = pickle.dumps(source)
@@ -293,13 +265,3 @@ def test_slices_of_data_by_reference(store: Callable[[Path, Any], Any], tmp_path
     save_fit(tmp_path / "slices.h5", there)
     again = load_fit(tmp_path / "slices.h5").refit()
     np.testing.assert_array_equal(again.redchi, plain.redchi)
-
-
-def test_what_a_store_says_itself_is_passed_on() -> None:
-    class Broken(Rows):
-        def __getitem__(self, key: slice) -> Any:
-            raise DataError("the tape is torn; mend it")
-
-    source: Any = by_reference(Broken(np.zeros((4, 3))))
-    with pytest.raises(DataError, match=r"^the tape is torn; mend it$"):
-        source.rows(0, 2)

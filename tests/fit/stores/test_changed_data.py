@@ -99,18 +99,6 @@ def test_slices_and_joint_fits(buffer: np.ndarray, tmp_path: Path) -> None:
     np.testing.assert_array_equal(joint[0].residual, first)
 
 
-def test_an_archive_holds_no_statistics_of_other_data(buffer: np.ndarray, tmp_path: Path) -> None:
-    """Saved without data, which is allowed, a fit had the sums of squares of the new ones."""
-    result = series_fit(buffer)
-    before = result.statistics
-    buffer *= 2.0
-    save_fit(tmp_path / "a.h5", result, with_data=False)
-    found = load_fit(tmp_path / "a.h5").statistics
-    assert np.isnan([found[name] for name in ("chi2_raw", "chi2_red_raw", "r2")]).all()
-    assert found["aic"] == before["aic"]
-    assert load_fit(tmp_path / "a.h5").chisqr == result.chisqr
-
-
 @pytest.mark.parametrize("what", ["weight", "keep"])
 @pytest.mark.parametrize("loss", ["squares", "poisson"])
 def test_weights_and_masks_that_changed(what: str, loss: str) -> None:

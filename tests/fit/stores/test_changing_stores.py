@@ -95,30 +95,6 @@ def test_a_file_of_hdf5_that_another_process_writes_to(
         fit_while(lambda: other_process(code, path), held)
 
 
-def test_a_file_of_hdf5_that_this_process_writes_to(tmp_path: Path) -> None:
-    file = hdf5(tmp_path, series()[1])
-    with pytest.raises(DataError, match=GREW):
-        fit_while(lambda: file["data"].resize(60, axis=0), file["data"])
-    file["data"].resize(48, axis=0)
-
-    def change() -> None:
-        file["data"][31, 4] = 7.0
-
-    with pytest.raises(DataError, match=CHANGED):
-        fit_while(change, file["data"])
-
-
-def test_a_file_of_hdf5_that_another_one_replaces(tmp_path: Path) -> None:
-    _, data = series()
-    hdf5(tmp_path, data).close()
-    held = by_reference(__import__("h5py").File(tmp_path / "run.h5")["data"])
-    (tmp_path / "new").mkdir()
-    data[31] += 1.0
-    hdf5(tmp_path / "new", data).close()
-    with pytest.raises(DataError, match=CHANGED):
-        fit_while(lambda: os.replace(tmp_path / "new/run.h5", tmp_path / "run.h5"), held)
-
-
 def in_zarr(path: Path, data: Any) -> Any:
     zarr = pytest.importorskip("zarr")
     given = {"shape": data.shape, "chunks": (CHUNK, 30), "dtype": data.dtype}

@@ -6,7 +6,6 @@ from __future__ import annotations
 import io
 import signal
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,29 +13,12 @@ import pytest
 from support.clusters import assert_same, long_series
 from support.native_cases import CASES
 
-from pyspec import File, Project
 from pyspec.errors import DataError, FitError
 from pyspec.fit import fit_joint, fit_model
 from pyspec.fit import progress as progress_module
 from pyspec.fit.progress import Bar, Line
-from pyspec.io import by_reference, load_fit, save_fit
+from pyspec.io import by_reference
 from pyspec.model import Measurement
-from pyspec.model.data.digest import digest
-
-
-def test_files_take_them_too(tmp_path: Path) -> None:
-    parts = CASES["three files"]()
-    expected, found = fit_joint(parts), fit_joint(parts, chunks=11)
-    assert_same(found.joint, expected.joint)
-    assert [one.measurement for one in found] == [measured for _, measured in parts]
-    model, measurement = CASES["a series"]()[0]
-    (tmp_path / "models.yaml").write_text(model.to_yaml())
-    data = np.asarray(measurement.data)
-    file = File(Project(tmp_path), data=data, energy=model.energy, time=model.time)
-    file.load_model("models.yaml", model.name)
-    result = file.fit_2d(model.name, chunks=9)
-    save_fit(tmp_path / "fit.h5", result)  # whose data are those that were fitted
-    assert load_fit(tmp_path / "fit.h5").data_sha256 == digest(data)
 
 
 def test_what_has_no_chunks_is_refused() -> None:
@@ -91,17 +73,6 @@ def test_files_count_together() -> None:
         fit_joint(given, progress=told, chunks=chunks)
         done = np.cumsum(sizes).tolist()
         assert told.read[: len(sizes)] == [(one, done[-1]) for one in done]
-
-
-def test_what_it_raises_comes_out() -> None:
-    class Fails(Told):
-        def rows(self, done: int, total: int) -> None:
-            raise RuntimeError(f"enough at row {done}")
-
-    model, measurement = long_series("a series")
-    with pytest.raises(RuntimeError, match="enough at row 300"):
-        fit_model(model, measurement, progress=Fails(), chunks=300)
-    assert fit_model(model, measurement, chunks=300).success
 
 
 class Presses(Told):

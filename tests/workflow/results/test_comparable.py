@@ -14,7 +14,6 @@ from support.later import later
 from support.two_lines import ENERGY, MODELS, TIME
 
 from pyspec import (
-    DataError,
     File,
     FitError,
     FitResults,
@@ -30,7 +29,6 @@ from pyspec import (
 from pyspec.errors import ModelWarning
 from pyspec.fit import SliceFit
 from pyspec.fit.batch.batch import Made
-from pyspec.plot import plot_stack
 from pyspec.workflow.results.compare import METRICS
 from pyspec.workflow.results.identity import handle_of, label_of, stamp_of
 
@@ -150,14 +148,6 @@ def test_the_best_slices_are_judged_by_those_that_both_have(file: File) -> None:
     assert list(kept.status).index("failed") == 0
 
 
-def test_the_r2_of_all_slices_is_that_of_one_fit(file: File) -> None:
-    """It was the sum of those of the slices, such as 11.9."""
-    slices = file.fit_slice_by_slice("one")
-    (r2,) = file.compare_models(sbs_aggregation="sum")["r2"]
-    apart = slices.data - slices.data.mean(axis=1, keepdims=True)
-    assert r2 == pytest.approx(1 - np.sum(slices.residual**2) / np.sum(apart**2), abs=1e-12)
-
-
 def test_there_is_no_best_of_fits_to_different_data(file: File) -> None:
     """That of more points, or of the quieter spectrum, has the lower AIC, whatever the model."""
     for when in (0.0, 5.0):
@@ -188,14 +178,6 @@ def test_no_metrics_are_all_metrics(file: File) -> None:
     assert {*METRICS} <= {*file.compare_models(metrics=[])}
     with pytest.raises(FitError, match=r"no metric 'aik'.*'aic'"):
         file.compare_models(metrics=["aik"])
-
-
-def test_all_points_are_one_window(file: File) -> None:
-    """A fit before limits that leave out nothing saw another window than one behind them."""
-    file.fit_2d("one")
-    file.set_fit_limits([80, 90], time_limits=[None, 9])
-    file.fit_2d("two")
-    assert set(file.compare_models()["model"]) == {"one", "two"}
 
 
 def test_slices_are_compared_without_their_data(file: File) -> None:
@@ -238,19 +220,6 @@ def test_variants_name_masks_and_starts_of_slices(file: File) -> None:
     assert list(table["started_from"]) == ["the model's values", "seed_values"]
     named = found.diff(*table["handle"]).query("section == 'input'")["field"]
     assert list(named) == ["mask", "started_from"]
-
-
-def test_pictures_of_values_need_no_data(file: File) -> None:
-    """They asked for the data of which they show nothing."""
-    pytest.importorskip("matplotlib")
-    slices = file.fit_slice_by_slice("one")
-    save_fit(file.project.path / "kept.h5", slices, with_data=False)
-    found = FitResults.load(file.project.path / "kept.h5")
-    axes = found[0].plot().axes
-    again = slices.plot().axes
-    assert [one.get_ylabel() for one in axes] == [one.get_ylabel() for one in again]
-    with pytest.raises(DataError, match="saved without data"):
-        plot_stack(found[0])
 
 
 def test_without_data_other_data_are_known_by_their_digest(file: File) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from pyspec import File, Project
-from pyspec.cli import main
 from pyspec.functions.kinetics import populations
 
 MODELS = """
@@ -67,26 +66,6 @@ def test_tables_of_a_scheme(file: File) -> None:
         for k, name in enumerate(own.names):
             np.testing.assert_allclose(found[name], own.values[k], atol=1e-6)
             np.testing.assert_allclose(found[f"{name}_stderr"], own.stderr[k], atol=1e-6)
-
-
-@pytest.mark.slow
-def test_a_job_writes_the_same_tables(file: File, tmp_path: Path) -> None:
-    # It wrote the amplitudes alone.
-    (tmp_path / "models.yaml").write_text(MODELS)
-    table = np.vstack([[0, *ENERGY], np.column_stack([TIME, np.asarray(file.data)])])
-    np.savetxt(tmp_path / "map.csv", table, fmt="%.17g")
-    (tmp_path / "job.yaml").write_text(
-        "data: {path: map.csv, layout: matrix}\nmodels: models.yaml\nmodel: chained\n"
-    )
-    assert main(["fit", str(tmp_path / "job.yaml"), "-q"]) == 0
-    file.load_model(MODELS, "chained")
-    file.fit_2d("chained")
-    folder = file.export_fit(pictures=False)
-    for name in ("amplitudes", "basis", "das", "eas"):
-        found, own = (_columns(path / f"{name}.csv") for path in (tmp_path / "results", folder))
-        assert list(found) == list(own)
-        for column, values in own.items():
-            np.testing.assert_allclose(found[column], values, rtol=1e-5, atol=1e-6)
 
 
 def test_what_differs_along_the_spectrum_is_in_the_dataset(file: File) -> None:

@@ -63,19 +63,3 @@ def test_the_beginning_of_several_handles_names_no_joint_fit(tmp_path: Path) -> 
         project.drop_fits(handle[0])
     project.drop_fits(handle)
     assert project.joint_results == []
-
-
-def test_a_difference_in_small_units_is_one(tmp_path: Path) -> None:
-    """Times of 1e-13 s counted as the same, whatever they were."""
-    time = np.linspace(-1e-12, 8e-12, 91)
-    law = "law:\n  expFun: {A: [2, True, 0, 9], tau: [3e-13, True, 1e-13, 9e-13], t0: [0, False]}"
-    (tmp_path / "law.yaml").write_text(law)
-    project = Project(tmp_path, "small", show_output=0)
-    noise = np.random.default_rng(1).normal(0.0, 0.01, time.size)
-    for name, tau in (("slow", 6e-13), ("fast", 2e-13)):
-        data = np.where(time >= 0.0, 2.0 * np.exp(-np.maximum(time, 0.0) / tau), 0.0) + noise
-        File(project, data=data, time=time, name=name).fit_trace("law.yaml", "law")
-    found = project.results.diff(*map(handle_of, project.results))
-    values = found[found["section"] == "result"]["field"].tolist()
-    assert "expFun_01_tau" in values
-    assert "expFun_01_t0" not in values  # 0 in both

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from support.two_lines import ENERGY, MODELS, TIME
 
 from pyspec import CallError, DataError, File, FitError, FitResults, Project
 from pyspec.model import load_model
-from pyspec.workflow.results.identity import handle_of
 
 pytestmark = pytest.mark.usefixtures("quick_figures")
 
@@ -126,24 +124,6 @@ def test_variants_and_differences(project: Project) -> None:
     file.models["one"].set("Gauss_01_SD", max=3.0)
 
 
-def test_what_was_found_is_no_variant_of_what_was_given() -> None:
-    """Fits of the same model in two windows seemed to be of two structures, as the digest of the
-    model had its values."""
-    file = File(data=measured(1)[0], energy=ENERGY, name="one")
-    starts = load_model(MODELS, "two").values
-    file.load_model(MODELS, "two")
-    for window in (None, [82, 89]):
-        file.set_fit_limits(window)
-        file.models["two"].set_values({k: v for k, v in starts.items() if k != "Gauss_02_SD"})
-        file.fit_spectrum("two")
-    fits = FitResults(file.results)
-    assert fits[0].values != fits[1].values
-    assert list(fits.variants()) == ["handle", "timestamp", "e_lim"]
-    assert set(fits.diff(*fits.variants()["handle"]).query("section == 'input'")["field"]) == {
-        "e_lim"
-    }
-
-
 def test_sums_of_different_kinds_are_not_compared(project: Project) -> None:
     # AIC of counts and of squares used to stand in one column, the smaller one first.
     model = load_model(MODELS, "one")
@@ -176,42 +156,6 @@ def test_labels(project: Project) -> None:
         results.set_label(other, "chosen")
     with pytest.raises(FitError, match="is no label"):
         results.set_label(other, "best")
-
-
-def test_an_archive_keeps_handles_and_answers(project: Project, tmp_path: Path) -> None:
-    project.save_fits(tmp_path / "all.h5")
-    loaded = FitResults.load(tmp_path / "all.h5")
-    live = project.results
-    assert loaded.files() == live.files()
-    assert len(loaded) == len(live)
-    pandas.testing.assert_frame_equal(
-        loaded.compare_models(file="scan_1"), live.compare_models(file="scan_1")
-    )
-    fits = [fits.last(file="scan_1", model="two", fit_type="2d") for fits in (loaded, live)]
-    assert fits[0].table.rows == fits[1].table.rows
-    assert len(FitResults.load(tmp_path / "all.h5", fit_type="sbs", model=["one"])) == 1
-    assert fits[0].plot().axes
-
-
-def test_fits_that_differ_in_their_errors_alone_have_handles_of_their_own(tmp_path: Path) -> None:
-    """They had the same, so that get(handle=...) gave the later one."""
-    (tmp_path / "models.yaml").write_text(MODELS)
-    project = Project(tmp_path, show_output=0)
-    file = File(project, data=measured(1)[0], energy=ENERGY)
-    file.load_model("models.yaml", "one")
-
-    def handle(**given: Any) -> str:
-        return handle_of(file.fit_spectrum("one", seed_source="model", **given))
-
-    assert handle() == handle(scale_covar=True)
-    file.set_noise("gaussian", sigma=0.3)
-    usual, scaled, absolute = handle(), handle(scale_covar=True), handle(scale_covar=False)
-    assert scaled != absolute
-    assert usual == absolute
-    first, last = (project.results.get(handle=one) for one in (scaled, absolute))
-    assert first.values == last.values
-    assert first.stderr != last.stderr
-    assert "scale_covar" in set(project.results.diff(scaled, absolute)["field"])
 
 
 def rows_of(path: Path) -> list[list[str]]:
@@ -318,25 +262,6 @@ def test_a_joint_fit_is_dropped_and_exported_as_a_whole(tmp_path: Path) -> None:
     assert len(results) == 2  # a list of before keeps what it had
 
 
-def test_tables_tell_energies_of_hard_x_rays_apart(tmp_path: Path) -> None:
-    """Seven digits left 20000.00 and 20000.01 for 20000.004 and 20000.006, and of a position less
-    than its standard error."""
-    energy = 20000 + 0.002 * np.arange(40)
-    lines = "peak: {Gauss: {A: [9, True], x0: [20000.04, True, 19999, 20001], SD: [0.01, True]}}\n"
-    (tmp_path / "models.yaml").write_text(lines)
-    noise = np.random.default_rng(3).normal(0, 0.01, energy.size)
-    data = 10 * np.exp(-0.5 * ((energy - 20000.0412345) / 0.012) ** 2) + noise
-    file = File(Project(tmp_path, show_output=0), "hard", data=data, energy=energy)
-    file.load_model("models.yaml", "peak")
-    result = file.fit_spectrum("peak")
-    folder = file.export_fit(pictures=False)
-    axis = [float(row[0]) for row in rows_of(folder / "fit_1d.csv")[1:]]
-    np.testing.assert_allclose(axis, energy, rtol=0, atol=1e-5)
-    values = {row[0]: float(row[1]) for row in rows_of(folder / "params.csv")[1:]}
-    away = abs(values["Gauss_01_x0"] - result.values["Gauss_01_x0"])
-    assert away < 0.5 * result.stderr["Gauss_01_x0"]
-
-
 def test_of_many_fits_twenty_are_named(project: Project) -> None:
     """A message about 2,000 fits named all of them, in 80,000 letters."""
     many = FitResults([project[0].results[0]] * 23)
@@ -349,9 +274,3 @@ def test_of_many_fits_twenty_are_named(project: Project) -> None:
     with pytest.raises(FitError, match=r"no fit 'zz'; there are: .*, and 3 more$"):
         many.get(handle="zz")
     assert repr(FitResults()) == "<FitResults: 0 fits>"
-
-
-def test_fits_are_a_table_in_a_notebook(project: Project) -> None:
-    html = project.results.find(file="scan_1")._repr_html_()
-    assert html.count("<tr>") == 6
-    assert "12 of 12" in html
