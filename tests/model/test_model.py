@@ -135,6 +135,13 @@ def test_profiles_where_there_can_be_none(
     assert own.describe() == before
 
 
+def test_a_law_depends_on_nothing_that_has_a_profile() -> None:
+    own = model()
+    own.add_profile("GLP_01_A", load_profile(PROFILE.format(VARIES), "p", "GLP_01_A"))
+    with pytest.raises(ModelError, match="along aux, but it depends on GLP_01_A, which has a prof"):
+        move(own, "GLP_01_x0", "follow", "GLP_01_A")
+
+
 def test_axes_are_checked_copies() -> None:
     target = model()
     energy = np.linspace(90.0, 80.0, 11)

@@ -286,6 +286,16 @@ def test_ctrl_c_while_the_handlers_are_put_back(monkeypatch: pytest.MonkeyPatch)
         pass  # nothing that could be marked
 
 
+def test_a_hold_that_was_never_entered_stops_no_other() -> None:
+    """Two signals can come after a hold has begun and before its block."""
+    Hold().__enter__()
+    signal.raise_signal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    assert not fit_model(*peak()).interrupted
+    assert not current_hold().arrived
+
+
 def test_baselines_end_with_the_fit_that_runs(tmp_path: Path) -> None:
     first = whole_file(tmp_path)
     project, axes = first.project, {"energy": ENERGY, "time": np.arange(3.0)}
