@@ -20,7 +20,6 @@ from pyspec.executor import (
     make_joint_executor,
     worst_difference,
 )
-from pyspec.executor.normal import unpack
 from pyspec.executor.team import choose_threads
 from pyspec.io import by_reference
 from pyspec.model import Measurement, Model, load_model, load_profile
@@ -121,21 +120,6 @@ def test_files_without_derivatives_leave_theirs_to_differences() -> None:
         some.parts()
     with pytest.raises(PlanError, match="these executors do not belong to the parts"):
         PartsExecutor(compiled.problem, [make_executor(make_model("simple_energy", ENERGY))] * 3)
-
-
-def test_the_sums_of_files_agree_in_every_form() -> None:
-    _, joint = mixed(*["compiled"] * 3)
-    theta = joint.problem.start * 1.01
-    columns, residual = joint.jacobian(theta), joint.residual(theta)
-    rows = np.vstack([-columns, residual]).T
-    expected = rows.T @ rows
-    gram = unpack(joint.normal(theta), symmetric=True)
-    np.testing.assert_allclose(
-        np.abs(gram), np.abs(expected), rtol=1e-9, atol=1e-9 * expected.max()
-    )
-    factor = unpack(joint.normal(theta, None, "factor"), symmetric=False)
-    np.testing.assert_allclose(factor.T @ factor, gram, rtol=1e-9, atol=1e-9 * gram.max())
-    assert joint.normal(theta, None, "value")[0] == pytest.approx(residual @ residual, rel=1e-12)
 
 
 def test_data_by_reference_are_summed_and_loaded_where_that_is_asked() -> None:

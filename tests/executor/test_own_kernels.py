@@ -151,29 +151,6 @@ def test_masses_of_an_edge_at_any_place(w: float) -> None:
 
 # ---- what is refused ----------------------------------------------------------------------------
 
-REFUSED = {
-    "a height": (
-        section("K", "A * exp(-abs(d) / w)", "A, w > 0"),
-        "is proportional to A, .*remove A",
-    ),
-    "a reach of the axis": (
-        section("K", "exp(-abs(d) / w)", "w > 0", "    reach: 9 * d\n"),
-        "it cannot depend on 'd'",
-    ),
-    "a reach of a peak": (
-        "functions: {K: {formula: A * x, reach: 3}}\n",
-        "belongs to a kernel; write 'domain: kernel'",
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", REFUSED)
-def test_mistakes_in_the_definition(kind: str) -> None:
-    head, words = REFUSED[kind]
-    with pytest.raises(ModelError, match=words) as caught:
-        convolved("K: {w: [1, True]}", head)
-    assert str(caught.value).startswith("<text>:")
-
 
 #: Kernels that have no integral at their start values, or declare what is not so.
 UNFIT = {

@@ -148,15 +148,3 @@ def test_sub_cycles_against_a_fine_quadrature(names: list[str]) -> None:
     # The quadrature is off by the jumps that fall between its samples.
     difference = spectra[inside] - expected[np.searchsorted(fine, DELAYS[inside])]
     assert np.abs(difference).max() < 0.02
-
-
-@pytest.mark.parametrize("names", CYCLES)
-def test_sub_cycles_are_seen_through_each_gaussian(names: list[str]) -> None:
-    """Against sums of models of one Gaussian, the second on times that are shifted."""
-    spectra = agreed(moving(["see", *names], DELAYS))
-    expected = np.zeros_like(spectra)
-    for width, share, shift in ((0.2, 0.7, 0.0), (0.5, 0.3, 0.15)):
-        one = moving(["one", *names], DELAYS - shift)
-        one.set_values({"Gauss_01_A_gaussIRF_SD": width})
-        expected += share * one.evaluate("tree")
-    assert np.abs(spectra - expected).max() < 1e-10 * np.abs(expected).max()

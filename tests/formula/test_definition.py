@@ -8,9 +8,8 @@ import pytest
 from pyspec.errors import ModelError
 from pyspec.executor import make_executor
 from pyspec.formula import Definition, define, op_of
-from pyspec.formula.formula import parse
 from pyspec.formula.program.values import Values
-from pyspec.model import Measurement, load_model
+from pyspec.model import load_model
 
 ENERGY = np.linspace(78.0, 90.0, 61)
 
@@ -78,42 +77,6 @@ def test_traits_are_derived(text: str) -> None:
     assert op.linear == linear
     assert {name: height.replace("-", "") for name, height in op.jumps} == jumps
     assert {name: dict(op.reads)[name] for name in reads} == reads
-
-
-#: Values and slopes stay the same however a formula is shortened for the program.
-SHORTENED = (
-    "-a + b * x", "x * a - -b", "0 - a * x * b", "a * x * b + 0", "a * x + a * x + b",
-    "a * 1 + b * x", "-1 * a * x + b", "2 * (3 * a) * x * b", "-(-a) * x + b",
-    "where(x / b > 1, a, b) * x",
-    "where(1 > 0, a, b) * x + b", "where(0 > 1, a, b) * x + a", "where(x > 1, a, a) * b",
-    "a * b * x / 1", "(a * b * x) / 4", "-a / (x + b)", "1 / (x * a + b)", "a * (x + b) ** -2",
-    "a * (b * x) ** 0.5", "a * (x + b) ** 1", "a * (b * x) ** 2.5", "a * b ** x",
-    "where(x > 1, 1, 0) * a * exp(b * x)", "where(x > 1, 0, 1) * a * exp(b * x)",
-    "exp(a * where(x > 1, 1, 0) + b)", "exp(a * where(x > 1, 0, 1) * x + b)",
-    "exp(a * (x > 1) + b * (x < 0.5))", "0 * a * x + b * a", "-a * -b * x", "a - a + b * x * a",
-    "wofz_real(x * a, b)", "wofz_imag(x * a, b)", "wofz_imag(a, b) + wofz_real(a, b) * x",
-    "abs(a - x) * b", "max(a * x, b) + min(a, b * x)",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("formula", SHORTENED)
-def test_shortened_formulas_have_the_values_and_slopes_of_the_text(formula: str) -> None:
-    x = np.linspace(0.3, 2.1, 13)
-    source = f"functions: {{F: {{parameters: 'a, b', formula: '{formula}'}}}}\n"
-    model = load_model(source + "m: {F: {a: [1.3, True], b: [0.7, True]}}\n", "m")
-    model.set_axes(energy=x)
-    executor = make_executor(model, Measurement(np.zeros(13)))
-    plain = parse(formula)
-
-    def value(a: float, b: float) -> np.ndarray:
-        return np.broadcast_to(plain.evaluate({"a": a, "b": b, "x": x}), x.shape)
-
-    h = 1e-6
-    np.testing.assert_allclose(executor.run(None), value(1.3, 0.7), rtol=1e-14, atol=1e-14)
-    found = -executor.jacobian(model.theta())
-    for column, step in zip(found, ((h, 0.0), (0.0, h)), strict=True):
-        rise = value(1.3 + step[0], 0.7 + step[1]) - value(1.3 - step[0], 0.7 - step[1])
-        np.testing.assert_allclose(column, rise / (2 * h), rtol=1e-7, atol=1e-8)
 
 
 REFUSED = {

@@ -111,8 +111,24 @@ DIFFICULT = (
 )
 
 
+#: Formulas that are shortened for the program.
+SHORTENED = (
+    "-a + b * x", "x * a - -b", "0 - a * x * b", "a * x * b + 0", "a * x + a * x + b",
+    "a * 1 + b * x", "-1 * a * x + b", "2 * (3 * a) * x * b", "-(-a) * x + b",
+    "where(x / b > 1, a, b) * x",
+    "where(1 > 0, a, b) * x + b", "where(0 > 1, a, b) * x + a", "where(x > 1, a, a) * b",
+    "a * b * x / 1", "(a * b * x) / 4", "-a / (x + b)", "1 / (x * a + b)", "a * (x + b) ** -2",
+    "a * (b * x) ** 0.5", "a * (x + b) ** 1", "a * (b * x) ** 2.5", "a * b ** x",
+    "where(x > 1, 1, 0) * a * exp(b * x)", "where(x > 1, 0, 1) * a * exp(b * x)",
+    "exp(a * where(x > 1, 1, 0) + b)", "exp(a * where(x > 1, 0, 1) * x + b)",
+    "exp(a * (x > 1) + b * (x < 0.5))", "0 * a * x + b * a", "-a * -b * x", "a - a + b * x * a",
+    "wofz_real(x * a, b)", "wofz_imag(x * a, b)", "wofz_imag(a, b) + wofz_real(a, b) * x",
+    "abs(a - x) * b", "max(a * x, b) + min(a, b * x)",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("isa", supported_isas())
-@pytest.mark.parametrize("text", DIFFICULT)
+@pytest.mark.parametrize("text", [*DIFFICULT, *(f"energy F(a, b): {one}" for one in SHORTENED)])
 def test_fused_programs_have_the_values_and_slopes_of_the_rules(text: str, isa: str) -> None:
     # Where x is one of the parameters, differences of rounded squares are exactly 0.
     x = np.concatenate([np.linspace(-2.0, 2.0, 33), [0.1, 0.7, 1.3, -0.1, -0.7, -1.3]])

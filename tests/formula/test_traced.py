@@ -92,18 +92,6 @@ def test_it_is_written_described_fitted_and_saved() -> None:
         registered("Skew", A=1)
 
 
-def test_a_second_function_replaces_the_first_and_models_keep_theirs() -> None:
-    text = "m: {Line: {A: [2, True]}}"
-    models = []
-    for power in (1, 2):
-        function = (lambda x, A: A * x) if power == 1 else (lambda x, A: A * x**2)
-        pyspec.function(function, name="Line")
-        models.append(load_model(text, "m"))
-        models[-1].set_axes(energy=[1.0, 2.0, 3.0])
-    np.testing.assert_array_equal(models[0].evaluate(), [2.0, 4.0, 6.0])
-    np.testing.assert_array_equal(models[1].evaluate(), [2.0, 8.0, 18.0])
-
-
 @pytest.mark.parametrize(
     ("function", "answer"),
     [

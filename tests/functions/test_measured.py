@@ -190,17 +190,6 @@ def test_rows_with_other_rates_and_onsets_are_those_alone() -> None:
             np.testing.assert_array_equal(slopes[:, row], own[:, 0])
 
 
-def test_nan_spoils_what_it_enters() -> None:
-    op = _op("expFun", "uneven")
-    for k in (0, 1, 3):
-        params = [1.4, 0.3, 0.13, 0.2]
-        params[k] = np.nan
-        value, _ = _kernel(op, TIME, np.array(params)[:, None])
-        np.testing.assert_array_equal(np.isnan(value[0]), np.isnan(op.own(TIME, *params)))
-        assert np.all(np.isnan(value[0, TIME > 0]))
-        assert not np.any(np.isnan(value[0, TIME < -0.3]))
-
-
 def test_an_instrument_is_straight_lines_between_its_samples_of_area_1() -> None:
     own = op_of(instrument_text([-1.0, 0.0, 2.0], [0.0, 3.0, 0.0], "test")).own
     found = own(np.array([-2.0, -1.0, -0.5, 0.0, 1.0, 2.0, 3.0]))

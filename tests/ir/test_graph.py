@@ -87,15 +87,3 @@ def test_nobody_can_change_a_graph(way: str) -> None:
     assert isinstance(graph.edges, tuple)
     again = dataclasses.replace(graph)
     assert again.fingerprint == before == pickle.loads(pickle.dumps(graph)).fingerprint
-
-
-def test_a_shared_parameter_that_is_fixed_belongs_to_its_file() -> None:
-    """As a script fixes it in one file, at the value of a joint fit."""
-    text = "m:\n  Gauss: {A: [2, True], x0: [84, project, 80, 90], SD: [1, True]}\n"
-    model = load_model(text, "m")
-    model.set_axes(energy=np.linspace(80, 90, 11))
-    assert [node.scope for node in build_graph(model).free] == ["file", "project", "file"]
-    model.parameters["Gauss_01_x0"].vary = False
-    fixed = build_graph(model)
-    assert [node.scope for node in fixed.nodes if node.name == "Gauss_01_x0"] == ["file"]
-    assert [node.name for node in fixed.free] == ["Gauss_01_A", "Gauss_01_SD"]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import numpy as np
 import pytest
 from support.column_models import (
     DECAY,
@@ -15,10 +12,9 @@ from support.column_models import (
     energy_model,
 )
 
-from pyspec.functions.external import forget_function, register_function
 from pyspec.ir import build_graph
 from pyspec.model import Model
-from pyspec.passes import classify_columns, jump_parameters
+from pyspec.passes import classify_columns
 
 CONSTANT = "constant, static"
 
@@ -86,23 +82,6 @@ STRUCTURED: dict[str, tuple[Model, str, str]] = {
         "Offset_y0",
         "structured, static, fed",
     ),
-    "a product": (
-        energy_model(
-            PEAK, PEAK.replace("[9, true]", '["GLP_01_A * r"]'), quantities="parameters: {r: [1]}\n"
-        ),
-        "GLP_01_A",
-        "structured, static",
-    ),
-    "a ratio to what moves": (
-        energy_model(
-            PEAK,
-            SHAPED.replace("[9, true]", '["GLP_01_A * r"]'),
-            moves={"GLP_01_A": DECAY},
-            quantities="parameters: {r: [1]}\n",
-        ),
-        "r",
-        "structured, outer product",
-    ),
     "two shapes with two traces": (
         energy_model(
             SHAPED,
@@ -137,32 +116,3 @@ STRUCTURED: dict[str, tuple[Model, str, str]] = {
 def test_structured(name: str) -> None:
     made, column, expected = STRUCTURED[name]
     assert columns(made)[column] == expected
-
-
-@pytest.fixture
-def registered() -> Iterator[None]:
-    register_function("bump", lambda x, A, x0: A / (1 + (x - x0) ** 2), "A, x0")
-    register_function("swing", lambda t, A, w: A * np.cos(w * t), "A, w>0", domain="time")
-    yield
-    forget_function("bump")
-    forget_function("swing")
-
-
-@pytest.mark.usefixtures("registered")
-def test_registered_functions_fall_back() -> None:
-    made = energy_model(
-        SHAPED,
-        "bump: {A: [2, true], x0: [85, true]}",
-        moves={"GLP_01_A": "swing: {A: [1], w: [2]}"},
-    )
-    graph = build_graph(made)
-    found = {column.name: column for column in classify_columns(graph)}
-    for name in ("bump_01_A", "bump_01_x0", "GLP_01_A_swing_01_A", "GLP_01_A_swing_01_w"):
-        assert found[name].kind == "fallback"
-        assert found[name].form == "finite differences"
-    assert found["bump_01_A"].reason == (
-        "bump_01: Python computes bump, whose derivative is not known; a function of `pyspec ops` "
-        "has one"
-    )
-    assert found["GLP_01_A"].kind == "structured"
-    assert jump_parameters(graph) == ()

@@ -16,82 +16,47 @@ from pyspec.ir import (
     DomainKind,
     EdgeKind,
     GraphBuilder,
-    GraphIR,
     NodeKind,
     build_graph,
     parse_graph,
     print_graph,
-    verify,
 )
 from pyspec.model import Measurement, Model, load_dynamics, load_model
-from pyspec.passes import run
 from pyspec.plan import (
     PackedPlan,
     can_lower_1d,
     can_lower_2d,
     check,
     pack,
-    schedule,
     schedule_1d,
     schedule_2d,
 )
 
-ENERGY, TIME = np.linspace(-3, 3, 21), np.linspace(-2, 5, 9)
+ENERGY = np.linspace(-3, 3, 21)
 PEAK = np.exp(-(((ENERGY - 0.1) / 0.5) ** 2) / 2)
 #: The peak, and what two Shirleys of 0.01 and 0.02 make of it.
 TWICE = PEAK + 0.03 * np.cumsum(PEAK[::-1])[::-1]
 
 
-def read_twice(*, moves: bool) -> GraphIR:
-    """Two Shirleys over the same peak, as a drawn graph may have them; its height may be that of a
-    step in time."""
-    b = GraphBuilder()
-    n_free = 7 if moves else 5
-    p = [b.node(NodeKind.OPT_PARAM, f"p{k}", value=1.0, vary=True) for k in range(n_free)]
-    height = p[0]
-    if moves:
-        law = b.node(NodeKind.DYNAMICS_TRACE, "law", function_name="stepFun", package="time")
-        for position in range(2):
-            b.edge(p[5 + position], law, EdgeKind.PARAM_INPUT, position)
-        height = b.node(NodeKind.PARAM_PLUS_TRACE, "height")
-        b.edge(law, height, EdgeKind.TRACE_INPUT)
-        b.edge(p[0], height, EdgeKind.BASE_INPUT)
-    gauss = b.node(NodeKind.COMPONENT_EVAL, "Gauss_01", function_name="Gauss", package="energy")
-    for position, source in enumerate((height, p[1], p[2])):
-        b.edge(source, gauss, EdgeKind.PARAM_INPUT, position)
-    peaks = b.sum("peaks", [gauss])
-    fed = []
-    for k in (3, 4):
-        fed.append(
-            b.node(NodeKind.SPECTRUM_FED_OP, f"S{k}", function_name="Shirley", package="energy")
-        )
-        b.edge(p[k], fed[-1], EdgeKind.PARAM_INPUT, 0)
-        b.edge(peaks, fed[-1], EdgeKind.SPECTRUM_INPUT)
-    b.sum("total", [peaks, *fed])
-    domain = DomainKind.ENERGY_TIME_2D if moves else DomainKind.ENERGY_1D
-    return b.build(domain, ENERGY, TIME if moves else None, "drawn")
-
-
 def test_a_sum_read_twice_keeps_its_slot() -> None:
-    graph = read_twice(moves=False)
-    verify(graph)
-    plan = schedule_1d(graph)
+    """Two Shirleys over the same peak, as a drawn graph may have them."""
+    b = GraphBuilder()
+    p = [b.node(NodeKind.OPT_PARAM, f"p{k}", value=1.0, vary=True) for k in range(5)]
+    gauss = b.node(NodeKind.COMPONENT_EVAL, "Gauss_01", function_name="Gauss", package="energy")
+    for position in range(3):
+        b.edge(p[position], gauss, EdgeKind.PARAM_INPUT, position)
+    peaks = b.sum("peaks", [gauss])
+    shirley = {"function_name": "Shirley", "package": "energy"}
+    fed = [b.node(NodeKind.SPECTRUM_FED_OP, f"S{k}", **shirley) for k in range(2)]
+    for node, fraction in zip(fed, p[3:], strict=True):
+        b.edge(fraction, node, EdgeKind.PARAM_INPUT, 0)
+        b.edge(peaks, node, EdgeKind.SPECTRUM_INPUT)
+    b.sum("total", [peaks, *fed])
+    plan = schedule_1d(b.build(DomainKind.ENERGY_1D, ENERGY, None, "drawn"))
     assert plan.n_slots == 2
     theta = np.array([2.0, 0.1, 0.5, 0.01, 0.02])
     for executor in (CompiledExecutor(plan), InterpretedExecutor(plan)):
         np.testing.assert_allclose(executor.run(theta), 2.0 * TWICE, rtol=0, atol=1e-13)
-
-
-def test_a_sum_read_twice_is_summed_apart_all_the_same() -> None:
-    graph, facts, _ = run(read_twice(moves=True))
-    plan = schedule(graph, facts)
-    assert pack(plan).header["separable"] >= 0
-    theta = np.array([2.0, 0.1, 0.5, 0.01, 0.02, 1.5, 0.3])
-    expected = (2.0 + 1.5 * (TIME >= 0.3))[:, None] * TWICE
-    executor = CompiledExecutor(plan, Measurement(np.cos(np.arange(189.0)).reshape(9, 21)))
-    np.testing.assert_allclose(executor.run(theta), expected, rtol=0, atol=1e-13)
-    sums = [executor.normal(theta, in_strips=apart) for apart in (False, True)]
-    np.testing.assert_allclose(sums[1], sums[0], rtol=1e-10, atol=1e-10 * np.abs(sums[0]).max())
 
 
 @pytest.mark.parametrize("name", ZOO)

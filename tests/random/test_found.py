@@ -42,15 +42,6 @@ def law(name: str, **values: float) -> str:
     return f"  {name}:\n" + "".join(lines) if lines else f"  {name}:\n"
 
 
-@pytest.mark.parametrize("width", [0.5, 5.0, 40.0, 1e30])
-def test_an_instrument_on_sub_cycles_may_widen(width: float) -> None:
-    """Which cycles count does not depend on the width, at the start or later."""
-    model = moved(
-        law("gaussIRF", SD=0.5), law("stepFun", A=0.3, t0=0.1), law("none"), frequency=0.3
-    )
-    agreed(model, Gauss_01_SD_gaussIRF_SD=width)
-
-
 @pytest.mark.parametrize(
     ("late", "amplitude"),
     [
