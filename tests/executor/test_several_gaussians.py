@@ -106,9 +106,6 @@ MOVING = """
 m:
   Offset: {y0: [1, true]}
   Gauss: {A: [12, true], x0: [9, true], SD: [1.3, true]}
-see:
-  gaussIRF: {SD: [0.2, true, 0.01, 2]}
-  gaussIRF: {SD: [0.5, true, 0.01, 2], share: [0.3, true, 0, 1], shift: [0.15, true]}
 one:
   gaussIRF: {SD: [0.2, true, 0.01, 2]}
 neg:

@@ -93,25 +93,6 @@ def test_uneven_axes_go_by_exponentials(name: str, isa: str, axis: str, n_rows: 
             assert np.array_equal(value, expected)
 
 
-@pytest.mark.parametrize("goes", ["any way", "by steps"])
-@pytest.mark.parametrize(("name", "isa"), CASES)
-def test_neighbours_change_no_bits(name: str, isa: str, goes: str) -> None:
-    """Lines that go by exponentials, in short runs or in long ones stay what they are alone."""
-    x, rng = EVEN["decimal"], np.random.default_rng(19)
-    for _ in range(20):
-        params = draw(name, x, rng, 16)
-        if goes == "by steps":
-            params[2] = 0.016 * 10.0 ** rng.uniform(1.05, 1.8, 16)
-        among, slopes = call_function(name, x, params, None, partials=True, isa=isa)
-        assert slopes is not None
-        for k in range(16):
-            same = np.repeat(params[:, [k]], 8, axis=1)
-            alone, own = call_function(name, x, same, None, partials=True, isa=isa)
-            assert own is not None
-            assert np.array_equal(alone[0], among[k])
-            assert np.array_equal(own[:, 0], slopes[:, k])
-
-
 @pytest.mark.parametrize(("name", "isa"), CASES)
 def test_far_tails_are_no_rounding(name: str, isa: str) -> None:
     """Relative to the values themselves, down to 1e-90: as exact as an exponential is."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import inspect
 from importlib import import_module
 
-import numpy as np
 import pytest
 
 from pyspec._library import OPS
 from pyspec.errors import LibraryError
-from pyspec.functions import outside, reference
+from pyspec.functions import reference
 
 
 def test_signatures_follow_the_table_and_docstrings_explain_them() -> None:
@@ -47,16 +46,3 @@ def test_no_function_without_a_row() -> None:
 def test_unknown_reference_suggests() -> None:
     with pytest.raises(LibraryError, match="did you mean 'Gauss'"):
         reference("Gaus")
-
-
-def test_outside_of_numbers_and_arrays() -> None:
-    gauss, line = OPS["Gauss"], OPS["LinBack"]
-    assert outside(gauss, [1.0, 0.0, 0.5]) is False
-    assert outside(gauss, [1.0, 0.0, 0.0]) is True
-    assert outside(gauss, [1.0, 0.0, float("nan")]) is True
-    assert outside(OPS["Offset"], [0.0]) is False
-    widths = np.array([[1.0], [0.0], [-1.0], [np.nan]])
-    found = outside(gauss, [1.0, 0.0, widths])
-    np.testing.assert_array_equal(found, [[False], [True], [True], [True]])
-    assert outside(line, [1.0, 0.0, 2.0, 2.0]) is True
-    assert outside(line, [1.0, 0.0, 2.0, 3.0]) is False

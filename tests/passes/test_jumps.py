@@ -88,12 +88,3 @@ def test_a_jump_whose_height_is_no_number_is_taken_to_be_there() -> None:
     model = energy_model(PEAK)
     model.add_dynamics("GLP_01_A", load_dynamics(text, "d", "GLP_01_A"))
     assert "GLP_01_A_Burst_01_t0" in jump_parameters(build_graph(model))
-
-
-def test_a_jump_of_sub_cycles() -> None:
-    cycles = ["none: {}", "stepFun: {A: [2], t0: [0.3]}", "linFun: {m: [2], t0: [0.3]}"]
-    graph = build_graph(energy_model(PEAK, moves={"GLP_01_A": cycles}))
-    assert jump_parameters(graph) == ("GLP_01_A_stepFun_01_t0",)
-    cycles[0] = "gaussIRF: {SD: [0.3]}"
-    graph = build_graph(energy_model(PEAK, moves={"GLP_01_A": cycles}))
-    assert jump_parameters(graph) == ()
