@@ -11,7 +11,7 @@ from support.agreement import BACKENDS, agreed, check_slopes
 from pyspec._library import OPS
 from pyspec.errors import ModelError
 from pyspec.executor import make_executor
-from pyspec.formula import Definition
+from pyspec.formula import Definition, define
 from pyspec.model import Measurement, Model, load_model, load_time_model
 
 TIME = np.concatenate([np.linspace(-3.0, 3.0, 61), np.geomspace(3.1, 60.0, 30)])
@@ -149,7 +149,17 @@ def test_masses_of_an_edge_at_any_place(w: float) -> None:
     agreed(convolved(f"Edge: {{w: [{w}, True], s: [{s}, True]}}", head), tolerance=1e-12)
 
 
-# ---- what is refused ----------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("text", "jumps"),
+    [
+        ("kernel K(w>0): where(abs(d) < w, 1 - abs(d) / w, 0)", ()),  # a kink
+        ("kernel K(w>0): where(d < -w, 0, 1) * (d < 2 * w)", (("w", "1 + abs(w)"),)),
+        ("kernel K(w>0, tau>0): where(abs(d) < w, exp(-d / tau), 0)", (("w", "1.0"),)),
+        ("kernel K(tau>0): where(d * tau > 0, exp(-d / tau), 0)", ()),  # an edge that stays at 0
+    ],
+)
+def test_jumps_of_kernels_are_derived(text: str, jumps: tuple[tuple[str, str], ...]) -> None:
+    assert define(text).jumps == jumps
 
 
 #: Kernels that have no integral at their start values, or declare what is not so.

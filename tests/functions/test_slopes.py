@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.guarded import drawn
 
 from pyspec._library import OPS, OpDef
 from pyspec.formula import parse
@@ -35,24 +36,10 @@ def function(op: OpDef) -> Callable[..., Any]:
 
 def draw(op: OpDef, rng: np.random.Generator) -> list[Any]:
     """Arguments inside of the function's domain."""
-    values: list[Any] = []
-    for index, name in enumerate(arguments(op)):
-        guards = [guard for guard in op.guards if guard.param == index]
-        if index >= len(op.params):
-            values.append(rng.normal(size=AXIS.size))
-        elif any(guard.relative for guard in guards):
-            values.append(rng.uniform(0.5, 1.5))
-        elif name == "T":  # kT in electronvolts, as the axis
-            values.append(11604.5 * rng.uniform(0.3, 2.0))
-        elif op.name == "GLP_resolution" and name == "m":  # it has no value above 1
-            values.append(rng.uniform(0.1, 0.7))
-        elif op.name.startswith("Mahan") and name == "alpha":  # it has no value outside
-            values.append(rng.uniform(-0.4, 2.0))
-        elif guards or name == "m":
-            values.append(rng.uniform(0.3, 2.0))
-        else:
-            values.append(rng.uniform(-1.4, 0.4 if name == "xStart" else 1.4))
-    return values
+    values: list[Any] = drawn(op, rng, 1, lambda _: rng.uniform(0.3, 2.0, 1))[:, 0].tolist()
+    if "T" in op.params:  # kT in electronvolts, as the axis
+        values[op.params.index("T")] *= 11604.5
+    return values + [rng.normal(size=AXIS.size) for _ in arguments(op)[len(op.params) :]]
 
 
 def second_difference(op: OpDef, i: int, k: int, rng: np.random.Generator) -> float:

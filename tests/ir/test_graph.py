@@ -25,16 +25,7 @@ from pyspec.passes import run
 
 IDLE = {
     "last": (PEAK + SHIRLEY, r"Shirley: reads what stands below it.*move it above GLP_01"),
-    "two": (PEAK + SHIRLEY + SHIRLEY, r"Shirley_02: reads what stands below it.*above GLP_01"),
     "alone": (SHIRLEY, "Shirley: reads what stands below it, and nothing does; add what it is to"),
-    "of levels": (
-        PEAK + "\n  StaticShirley:\n    left: [1, true]\n    right: [2, true]\n",
-        "StaticShirley: reads what stands below it",
-    ),
-    "under a resolution": (
-        PEAK + SHIRLEY + "\n  resolution:\n    SD: [0.5, false]\n",
-        "Shirley: reads what stands below it",
-    ),
 }
 
 

@@ -135,17 +135,6 @@ def test_share_makes_equal_nodes_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
-    [("fold", FOLDED), ("drop", DROPPED), ("share", SHARED), ("classify", UNFOLDED)],
-)
-def test_a_pass_with_nothing_to_do_returns_the_graph_it_was_given(name: str, text: str) -> None:
-    graph = parse_graph(text.lstrip("\n"))
-    found, _, notes = PASSES[name](graph, neutral(graph))
-    assert found is graph
-    assert name == "classify" or notes == ()
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "-A ** (2 * 3)",

@@ -7,11 +7,9 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from support.random_models import generate
+from support.random_models import accepted
 
-from pyspec.errors import DataError, ModelError, PlanError
 from pyspec.executor import CompiledExecutor, InterpretedExecutor, make_plan
-from pyspec.model import Model
 from pyspec.passes import PASSES
 
 Array = npt.NDArray[np.float64]
@@ -21,19 +19,6 @@ SUBSETS = [s for n in range(1, len(PASSES) + 1) for s in combinations(PASSES, n)
 
 #: Of the largest value. Only one order of additions is another, where components are shared.
 SAME = 1e-13
-
-
-def accepted(seeds: range) -> list[tuple[int, Model]]:
-    """The models that can be lowered."""
-    found = []
-    for seed in seeds:
-        try:
-            model = generate(seed).model()
-            make_plan(model)
-        except (ModelError, PlanError, DataError):
-            continue
-        found.append((seed, model))
-    return found
 
 
 def difference(one: Array, other: Array) -> float:
@@ -50,7 +35,7 @@ def difference(one: Array, other: Array) -> float:
 @pytest.mark.parametrize("count", [8, pytest.param(500, marks=pytest.mark.slow)])
 def test_the_numbers_do_not_depend_on_the_passes(count: int) -> None:
     worst: list[tuple[float, int, str, tuple[str, ...]]] = []
-    models = accepted(range(count))
+    models = list(accepted(range(count)))
     assert len(models) > count // 2
     for seed, model in models:
         whole = make_plan(model)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
 from bench.hard_starts import METHODS as KINDS
@@ -15,7 +14,6 @@ from bench.hard_starts import (
     all_cases,
     methods_at_hand,
     run_case,
-    summary,
 )
 
 METHODS = methods_at_hand()
@@ -33,23 +31,6 @@ def runs() -> dict[str, tuple[Optimum, list[Ending]]]:
 @pytest.fixture(scope="session")
 def endings(runs: dict[str, tuple[Optimum, list[Ending]]]) -> list[Ending]:
     return [ending for _, found in runs.values() for ending in found]
-
-
-def test_the_table() -> None:
-    assert len(CASES) == len(all_cases()) >= 40
-    for case in CASES.values():
-        names = case.model().opt_param_names
-        assert set(case.undetermined) <= set(names), case.name
-        data = case.measurement().data
-        np.testing.assert_array_equal(data, case.measurement().data)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
-def test_it_reaches_most_optima(endings: Sequence[Ending], method: str) -> None:
-    counts = summary(endings, method)
-    assert counts["cases"] == len(CASES)
-    assert counts["reached"] >= 0.7 * len(CASES), counts
 
 
 @pytest.mark.slow

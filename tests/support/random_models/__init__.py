@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from support.random_models.case import Case, Step
-from support.random_models.check import Outcome, examine
+from support.random_models.check import Outcome, accepted, examine
 from support.random_models.features import REQUIRED
 from support.random_models.generate import generate
 from support.random_models.summary import Summary, summarise
@@ -14,6 +14,7 @@ __all__ = [
     "Outcome",
     "Step",
     "Summary",
+    "accepted",
     "examine",
     "generate",
     "summarise",

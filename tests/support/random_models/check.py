@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 import warnings
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +24,7 @@ from pyspec.ir import build_graph, parse_graph, print_graph
 from pyspec.model import Measurement, Model
 from pyspec.plan import ScheduledPlan, pack, schedule_1d, schedule_2d
 from support.random_models.case import Case
+from support.random_models.generate import generate
 from support.random_models.values import conditioned, hostile, make_measurement, perturbed
 
 Array = npt.NDArray[np.float64]
@@ -32,6 +34,17 @@ WINDOW = 1e-12
 
 #: How the loader and the planner refuse a model.
 REFUSALS = (ModelError, PlanError, DataError)
+
+
+def accepted(seeds: Iterable[int]) -> Iterator[tuple[int, Model]]:
+    """The random models of these seeds that can be lowered."""
+    for seed in seeds:
+        try:
+            model = generate(seed).model()
+            make_plan(model)
+        except REFUSALS:
+            continue
+        yield seed, model
 
 
 @dataclass
