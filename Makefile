@@ -10,8 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 # A process per core, each with its part of the tests in their order, so that what a file shares is
 # made once; who is done takes half of what another has left.
-PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal \
-    -q --progress -o console_output_style=classic
+PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q
 CTEST = $(BIN)/ctest --output-on-failure --parallel $(JOBS)
 
 .PHONY: demo docs test check bench scale lint wheels check-wheels check-c check-clang check-sanitize check-threads \

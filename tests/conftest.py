@@ -1,4 +1,4 @@
-"""Fixtures that every room shares; the progress line; what tests report at the end."""
+"""Fixtures that every room shares; which tests are slow; what tests report at the end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from support.progress import Progress
 from support.shared import SHARED
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -22,15 +21,7 @@ CLOSING = "closing lines"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--progress", action="store_true", help="one line of progress; use with -q")
     parser.addoption("--every", type=int, default=1, help="run every n-th of the chosen tests")
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_configure(config: pytest.Config) -> None:
-    terminal = config.pluginmanager.get_plugin("terminalreporter")
-    if config.getoption("--progress") and terminal is not None:
-        config.pluginmanager.register(Progress(terminal), "progress")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

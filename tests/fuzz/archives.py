@@ -26,11 +26,21 @@ from typing import Any
 
 import numpy as np
 
+from pyspec import FitResult, Measurement, fit_joint, fit_model, load_dynamics, load_model
 from pyspec.errors import ArchiveWarning, DataError
-from pyspec.io import digest, load_archive, save_archive
+from pyspec.io import digest, load_archive, save_fit
 
 #: Seconds after which an answer counts as a hang: in this process, and with a child.
 LIMIT, LIMIT_SKIP = 10, 150
+
+MODEL = """
+peak:
+  Offset: {y0: [2, True]}
+  GLP: {A: [12, True, 2, 30], x0: [84, project], F: [1.1, True, 0.3, 3], m: [0.3, True, 0, 1]}
+  GLP: {A: ["GLP_01_A * 0.75"], x0: [88, True], F: [1.1, True, 0.3, 3], m: [0.3, False]}
+law:
+  expFun: {A: [0.5, True], tau: [8, True, 0.1, 99], t0: [0, False]}
+"""
 
 #: Numbers of fits and of data in each of them.
 SIZES = {"small": (1, (81,)), "medium": (6, (36, 81)), "large": (12, (200, 300))}
@@ -53,77 +63,29 @@ class Counts:
         return sum(self.kinds[kind] for kind in ("silent change", "hang", "raw", "lost unnamed"))
 
 
-def contents(number: int, shape: tuple[int, ...]) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """A fit as save_fit writes it, and the data of each of its files, with numbers drawn at random.
-    One fit in three is one of several files."""
-    fit, data = one_file(number, shape)
-    if number % 3 != 2:
-        return fit, [data]
-    of_each = ("model_name", "fit_type", "parameters", "texts", "axes", "measurement", "free_names")
-    files, arrays = [], []
-    for k in range(3):
-        own, data = one_file(100 * number + k, shape)
-        counted = {"chisqr": 0.5, "n_points": data.size, "n_amplitudes": 0}
-        files.append({name: own[name] for name in (*of_each, "file_name", "data_sha256")} | counted)
-        files[-1]["names"] = own["free_names"]
-        files[-1]["joint_names"] = [f"file{k:02d}_{name}" for name in own["free_names"]]
-        arrays.append(data)
-    apart = (*of_each[3:6], "data_sha256")
-    whole = {name: value for name, value in fit.items() if name not in apart}
-    return {**whole, "kind": "joint", "files": files}, arrays
-
-
-def one_file(number: int, shape: tuple[int, ...]) -> tuple[dict[str, Any], np.ndarray]:
-    """A fit of one file, and its data."""
-    draw = np.random.default_rng(number)
-    data = draw.normal(size=shape)
-    names = [f"GLP_{k:02d}_{what}" for k in range(1, 4) for what in ("A", "x0", "F", "m")]
-    columns = {
-        what: draw.normal(size=len(names)) for what in ("value", "stderr", "min", "max", "init")
-    }
-    words = {"name": names, "expr": ["", "GLP_01_A * 2"] * 6, "at_bound": [""] * 12}
-    fit = {
-        "kind": "fit",
-        "model_name": "doublet",
-        "fit_type": "2d",
-        "file_name": f"sample {number}",
-        "parameters": {**words, **columns, "vary": np.ones(12, dtype=bool)},
-        "free_names": names,
-        "ending": {
-            "theta": draw.normal(size=12),
-            "covariance": draw.normal(size=(12, 12)),
-            "factor": draw.normal(size=91),
-            "chisqr": 1.5,
-            "end": "converged",
-            "lost": np.zeros(0, np.int64),
-        },
-        "statistics": {"chisqr": 1.5, "redchi": 0.1},
-        "nfev": 12,
-        "success": True,
-        "message": "well",
-        "settings": {"method": "native", "methods": ["native"], "backend": "compiled"},
-        "texts": {
-            "model": "doublet:\n  GLP: {}\n" * 10,
-            "time_model": False,
-            "dynamics": [{"a": 1}],
-        },
-        "axes": {"energy": np.linspace(78, 94, shape[-1]), "time": None},
-        "measurement": {"rows": np.array([1, 35]), "loss": "squares", "loss_scale": 1.0},
-        "data_sha256": digest(data),
-        "versions": {"pyspec": "0.1.0"},
-    }
-    return fit, data
+def fitted(number: int, shape: tuple[int, ...]) -> FitResult:
+    """A fit that is stopped soon; one in three is of three files."""
+    parts = []
+    for k in range(3 if number % 3 == 2 else 1):
+        model = load_model(MODEL, "peak")
+        if len(shape) == 2:
+            model.add_dynamics("GLP_01_x0", load_dynamics(MODEL, "law", "GLP_01_x0"))
+        time = np.linspace(-10.0, 60.0, shape[0]) if len(shape) == 2 else None
+        model.set_axes(energy=np.linspace(78.0, 94.0, shape[-1]), time=time)
+        noise = np.random.default_rng([number, k]).normal(0.0, 0.1, shape)
+        parts.append((model, Measurement(np.asarray(model.evaluate()) + noise)))
+    if len(parts) > 1:
+        found = fit_joint(parts, max_nfev=3).joint
+    else:
+        found = fit_model(*parts[0], max_nfev=3)
+    found.file_name = f"sample {number}"
+    return found
 
 
 def make(path: Path, size: str) -> None:
     """An archive of one of the sizes."""
     n_fits, shape = SIZES[size]
-    fits, arrays = [], {}
-    for number in range(n_fits):
-        fit, data = contents(number, shape)
-        fits.append(fit)
-        arrays |= {digest(array): array for array in data}
-    save_archive(path, fits, arrays=arrays, mode="replace")
+    save_fit(path, [fitted(number, shape) for number in range(n_fits)], mode="replace")
 
 
 def fingerprints(fits: list[dict[str, Any]], arrays: dict[str, Any]) -> dict[str, str]:

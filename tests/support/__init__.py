@@ -7,5 +7,4 @@
 - ``random_models``: models from a seed, and what must hold for each
 - ``files``: files of every format, by writers of their own
 - ``drawn``: what a figure shows, read back from it
-- ``progress``: the progress line of a run
 """
