@@ -13,7 +13,7 @@ from pyspec.cli.arguments import build_parser
 from pyspec.cli.commands.build import session_of
 from pyspec.functions.response import expFun_gaussIRF
 from pyspec.workflow.session.document import Refusal
-from pyspec.workflow.session.edits import Add, Exclude, Law, NewModel, Remove, Set, Window, Yaml
+from pyspec.workflow.session.edits import Add, Exclude, Law, Set, Window, Yaml
 from pyspec.workflow.session.session import Session
 
 ENERGY, TIME = np.linspace(0.0, 10.0, 81), np.linspace(-2.0, 8.0, 61)
@@ -181,17 +181,6 @@ def test_an_amplitude_is_freed_and_gets_one_value_again(tmp_path: Path) -> None:
     assert "A: {free: time}" in session.text
 
 
-def test_laws_with_free_spectra_are_added(tmp_path: Path) -> None:
-    session = series(DECAY)
-    assert session.edit(Add("expFun"), Add("expFun"), Add("gaussIRF"))
-    assert "A: {free: energy}" in session.text
-    assert session.model is not None
-    assert [one.name for one in session.model.components] == ["gaussIRF", "expFun_01", "expFun_02"]
-    assert session.model.parameters["expFun_02_t0"].expr == "expFun_01_t0"
-    refused = session.edit(Add("GLP"))
-    assert isinstance(refused, Refusal)
-
-
 def test_a_kinetic_scheme_is_told_as_states_and_steps(tmp_path: Path) -> None:
     text = (
         "kinetics:\n  chain: {A -> B: k1, B: k2, A + B -> C: k3}\n"
@@ -212,26 +201,6 @@ def test_a_kinetic_scheme_is_told_as_states_and_steps(tmp_path: Path) -> None:
     assert session.edit(Set("chain_k1", "value", 3.0))
     assert session.model is not None
     assert session.model.parameters["chain_k1"].value == 3.0
-
-
-def test_several_models_have_their_own_fits(tmp_path: Path) -> None:
-    session = built(spectrum())
-    assert session.edit(NewModel("two", copy_of="model"))
-    assert session.edit(Add("Gauss", {"energy": 7.0, "height": 1.0, "width": 1.0}))
-    assert session.fit()
-    desk = Desk(session, tmp_path)
-    rows = {row["name"]: row for row in desk.state()["models"]["all"]}
-    assert rows["two"]["n_free"] == 7
-    assert rows["model"]["n_free"] == 4
-    assert rows["model"]["n_data"] == rows["two"]["n_data"] == 81
-    assert rows["model"]["bic"] < rows["two"]["bic"]
-    desk.close()
-    assert session.edit(Remove("Gauss_02"))
-    assert session.edit(NewModel("empty"))
-    assert session.model is None
-    assert session.models == ("model", "two", "empty")
-    assert isinstance(session.fit(), Refusal)
-    assert not session.frame().model.any()
 
 
 def test_files_that_a_model_names_are_found_beside_it(

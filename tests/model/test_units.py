@@ -7,7 +7,7 @@ import re
 
 from pyspec._library import OPS
 from pyspec.functions import reference
-from pyspec.model import Model, load_model
+from pyspec.model import load_model
 from pyspec.model.units import parameter_units, unit_text
 
 UNITS = {"energy": "eV", "time": "ps", "data": "counts"}
@@ -94,12 +94,8 @@ depth:
     }
 
 
-def test_a_scheme_has_rates_and_a_definition_its_own_units() -> None:
+def test_a_scheme_has_rates() -> None:
     text = """
-functions:
-  Edge:
-    formula: A * exp(-x / w) + c
-    parameters: A, w [eV] > 0, c
 kinetics:
   cascade: {A -> B: k1, B: k2}
 trace:
@@ -108,12 +104,7 @@ trace:
     k2: [1, true, 0.1, 100]
     t0: [0, true]
     spectra: {free: energy}
-m:
-  Edge: {A: [1, true], w: [1, true], c: [0, true]}
 """
-    found = parameter_units(load_model(text, "m"), UNITS)
-    assert found == {"Edge_01_A": "", "Edge_01_w": "eV", "Edge_01_c": ""}
-    model: Model = load_model(text, "trace")
-    found = parameter_units(model, UNITS)
+    found = parameter_units(load_model(text, "trace"), UNITS)
     rates = {name.rpartition("_")[2]: unit for name, unit in found.items()}
     assert (rates["k1"], rates["k2"], rates["t0"]) == ("1/ps", "1/ps", "ps")
