@@ -50,8 +50,6 @@ def same_when_opened(session: Session, folder: Path) -> None:
     before, after = session.document, again.document
     assert (after.energy_limits, after.time_limits) == (before.energy_limits, before.time_limits)
     assert after.excluded == before.excluded
-    assert before.result is not None
-    assert after.result is not None
     assert after.result.values == before.result.values
     assert after.result.stderr == before.result.stderr
 
@@ -173,7 +171,6 @@ def test_an_amplitude_is_freed_and_gets_one_value_again(tmp_path: Path) -> None:
     np.testing.assert_allclose(session.frame().free["Gauss_01_A"], 8 * heights, atol=0.05)
     desk.close()
     assert session.edit(Set("Gauss_01_A", "free", ""))
-    assert session.model is not None
     assert session.model.parameters["Gauss_01_A"].free is None
     refused = session.edit(Set("Gauss_01_x0", "free", "time"))
     assert isinstance(refused, Refusal)
@@ -199,7 +196,6 @@ def test_a_kinetic_scheme_is_told_as_states_and_steps(tmp_path: Path) -> None:
     ]
     desk.close()
     assert session.edit(Set("chain_k1", "value", 3.0))
-    assert session.model is not None
     assert session.model.parameters["chain_k1"].value == 3.0
 
 
@@ -229,8 +225,6 @@ def test_files_that_a_model_names_are_found_beside_it(
     assert 'include: "../models/ours.yaml"  # our shapes' in (saved / "models.yaml").read_text()
     monkeypatch.chdir(home)
     again = session_of(build_parser().parse_args(["build", str(saved / "job.yaml")]))
-    assert again.model is not None
-    assert session.model is not None
     assert again.model.values == pytest.approx(session.model.values)
     assert again.edit(Yaml(again.text + "# again\n"))
     refused = again.edit(Yaml(again.text.replace("../models/ours.yaml", "/etc/passwd")))

@@ -106,7 +106,6 @@ def test_a_fit_runs_beside_and_stops(tmp_path: Path) -> None:
         page.until(lambda one: one.state.get("fit", {}).get("success") is not None)
         assert page.state["fit"]["success"]
         result = found.document.result
-        assert result is not None
         shown = {row["name"]: row for row in page.state["parameters"]}
         for name, value in result.values.items():
             assert shown[name]["value"] == value
@@ -146,7 +145,6 @@ def test_a_socket_that_breaks_in_a_long_fit_loses_nothing(tmp_path: Path) -> Non
             assert labels == ["begin", "set GLP_01_A", "fit"]
             assert len(page.state["slices"]["time"]) == 1500
             assert page.ask("undo")["ok"]
-    assert found.model is not None
     assert found.model.values["GLP_01_A"] == 8.5
 
 
@@ -290,7 +288,6 @@ def test_a_saved_job_has_the_same_bits(
     assert bits(opened_again) == bits(found)
     assert opened_again.document.cursor == found.document.cursor
     shown = opened_again.document.result
-    assert shown is not None
     assert shown.stderr == result.stderr
     script = (folder / "fit.py").read_text()
     space: dict[str, Any] = {"__file__": str(folder / "fit.py")}

@@ -88,7 +88,6 @@ def test_structure_keeps_comments_and_names() -> None:
 def test_names_move_up_where_a_component_goes_and_a_law_of_two_is_taken_apart() -> None:
     found = session(TEXT.replace("  # the place", "\n    GLP_01_A: {dynamics: [shift]}"))
     assert found.edit(Set("GLP_01_A_expFun_01_tau", "value", 7.0))
-    assert found.model is not None
     taus = [found.model.parameters[f"GLP_01_{name}_expFun_01_tau"].value for name in ("A", "x0")]
     assert taus == [7.0, 3.0]
     assert found.edit(Add("GLP"), Add("GLP"), Set("GLP_03_x0", "expr", "GLP_02_x0 + 1"))
@@ -135,7 +134,6 @@ def test_a_fit_of_all_is_that_of_the_saved_text() -> None:
     assert again.stderr == result.stderr
     assert result.level == 1  # the page said "No findings" without a look at the residual
     assert [one.kind for one in result.findings] == [one.kind for one in again.findings]
-    assert found.model is not None
     assert {n: p.value for n, p in found.model.parameters.items()} == result.values
     assert found.undo()
     assert found.text == TEXT
@@ -148,7 +146,6 @@ def test_a_drag_is_one_step_and_compiles_nothing() -> None:
         assert isinstance(made, Diff)
         assert not made.structure
         assert not isinstance(found.refit(held=["GLP_01_x0"], drag=True), Refusal)
-        assert found.model is not None
         assert found.model.parameters["GLP_01_x0"].value == value
     assert found.edit(Set("GLP_01_A", "value", 11.0))
     assert [one.label for one in found.steps] == ["begin", "set GLP_01_x0", "set GLP_01_A"]

@@ -59,7 +59,6 @@ def values(found: Session) -> list[dict[str, float]]:
     shown, seen = found.document.file, []
     for number in range(2):
         assert found.choose(number)
-        assert found.model is not None
         seen.append(dict(found.model.values))
     assert found.choose(shown)
     return seen
@@ -76,7 +75,6 @@ def test_a_fit_of_all_gives_each_file_its_values() -> None:
     for number in range(2):
         assert found.choose(number)
         shown = found.document.result
-        assert shown is not None
         assert shown.stderr[TAU] == result.joint.stderr[TAU]
         assert "# the level" in found.text
     project = Project()
@@ -157,7 +155,6 @@ def test_a_saved_session_of_several_files_has_the_same_bits(tmp_path: Path) -> N
     assert again.choose("warm")
     assert again.document.excluded == (("energy", 88.0, 89.0), ("time", -0.5, 0.5))
     shown = again.document.result
-    assert shown is not None
     assert shown.stderr == result[1].stderr
     jobs = sorted(str(one) for one in folder.rglob("job.yaml"))
     assert len(jobs) == 2

@@ -58,17 +58,14 @@ class Caller:
         self.seconds = [float(one) for one in json.loads(self.line())["seconds"]]
 
     def line(self) -> bytes:
-        assert self.process.stdout is not None
         return self.process.stdout.readline()
 
     def send(self, byte: bytes) -> None:
-        assert self.process.stdin is not None
         with suppress(BrokenPipeError):  # it has ended; the answer is empty
             self.process.stdin.write(byte)
 
     def attempt(self, number: int, turn: int, share: float) -> dict[str, Any]:
         """One call and one signal, after this share of its length; how it ended."""
-        assert self.process.stdout is not None
         turn %= len(self.seconds)
         delay = share * self.seconds[turn]
         self.send(b"%d" % turn)
@@ -124,8 +121,6 @@ class Caller:
         return {"end": "kept" if n_done else "before", "why": ""}
 
     def close(self) -> None:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
         self.process.stdin.close()
         self.process.wait()
         self.process.stdout.close()

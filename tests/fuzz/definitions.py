@@ -115,8 +115,6 @@ def main() -> int:
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
     ) as machine:
         pipe, said = machine.stdin, machine.stdout
-        assert pipe is not None
-        assert said is not None
 
         def take(own: Definition) -> None:
             # Of a kernel: what it is before its masses.

@@ -46,7 +46,6 @@ def test_set_reaches_laws_and_quantities() -> None:
     assert again.parameters["GLP_01_x0_expFun_01_tau"].max == 9.0
     assert again.parameters["width"].value == 0.7
     moves = model.parameters["GLP_01_x0"].dynamics
-    assert moves is not None
     assert "tau: [7.0, True, 0.0, 9.0]" in moves.text
 
 
@@ -170,8 +169,6 @@ def shirley() -> Model:
 
 def test_predictions_agree_where_grids_share_points() -> None:
     model = shirley()
-    assert model.energy is not None
-    assert model.time is not None
     whole = model.evaluate()
     scale = np.ptp(whole)
     half = model.predict(model.energy[::2], model.time[::2])

@@ -40,7 +40,6 @@ def test_every_state_is_a_law_and_they_share_rates() -> None:
     assert last.op.params == ("A", "k1", "k2", "k3", "t0")
     assert first.pars[1] is last.pars[1]
     positive = model.parameters["cascade_S1_A"].free
-    assert positive is not None
     assert positive.positive
 
 
@@ -152,10 +151,7 @@ def test_texts_that_define_no_state(text: str, words: str) -> None:
 
 def test_a_state_has_one_exact_response() -> None:
     own = op_of("kinetics c(A): A = k1; start A = 1").own
-    assert own is not None
     seen = own.response("gaussIRF")
-    assert seen is not None
     assert seen.params == ("A", "k1", "t0", "SD")
     assert own.response("boxIRF") is None
-    assert seen.own is not None
     assert seen.own.response("gaussIRF") is None

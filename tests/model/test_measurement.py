@@ -56,7 +56,6 @@ def test_the_declared_noise_of_each_point() -> None:
     np.testing.assert_array_equal(window.sigma(DATA[1:]), [[0.5, np.inf, 1.0, 0.25]] * 2)
     counts = Measurement(DATA, loss="counts", loss_scale=4.0)
     found = counts.sigma(DATA)
-    assert found is not None
     np.testing.assert_allclose(found[0], [np.sqrt(1e-3) / 4, 0.5, np.sqrt(0.5), np.sqrt(0.75)])
     with pytest.raises(DataError, match="weights belong to data, and there are none"):
         Measurement(weight=2.0).sigma(DATA)

@@ -134,7 +134,6 @@ def test_traces_of_a_series(tmp_path: Path) -> None:
             file.add_time_dependence("peak", "GLP_01_A", "models.yaml", "decay")
         result = file.fit_2d(name)
         seen = view_of(result, PlotConfig(data_slice=[[1, 13], [2, 30]]))
-        assert seen.time is not None
         columns = [20, 4, 4]
         x, found = traces_of(result, seen, columns)
         if name == "lines":  # heights that are free at each time are known there alone
@@ -142,7 +141,6 @@ def test_traces_of_a_series(tmp_path: Path) -> None:
             continue
         assert x.size > 300
         whole = result.predict(time=x)
-        assert whole.energy is not None
         at = [int(np.flatnonzero(whole.energy == seen.energy[column])[0]) for column in columns]
         np.testing.assert_allclose(found, whole.value[:, at], atol=1e-10)
         plot_traces(result)

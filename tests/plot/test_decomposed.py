@@ -22,7 +22,6 @@ def test_singular_vectors_of_data_before_a_fit(file: File) -> None:
     """How many spectra to fit is asked before a fit; the picture took fits alone."""
     figure = plot_svd(file, n=2)
     assert len(figure.axes) == 3
-    assert file.data is not None
     singular = np.linalg.svd(file.data, compute_uv=False)
     np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), singular[:12])
     assert [ax.get_xlabel() for ax in figure.axes] == ["component", "time (ps)", "energy (eV)"]

@@ -58,8 +58,6 @@ def test_parameters_over_time_are_drawn_at_the_same_times(
 ) -> None:
     result, plain = fitted("a window", monkeypatch)
     few, all_of_them = coarse.drawn(result).moving(), plain.moving()
-    assert few is not None
-    assert all_of_them is not None
     every = slice(None, None, coarse.drawn(result).points[0])  # type: ignore[attr-defined]
     np.testing.assert_array_equal(few.time, all_of_them.time[every])
     for name, values in all_of_them.values.items():

@@ -160,14 +160,12 @@ def test_waterfall(tmp_path: Path) -> None:
 
 def test_moving_parameters_have_the_error_of_their_law(two: FitResult) -> None:
     found = two.moving()
-    assert found is not None
     values, errors = found.values, found.stderr
     assert found.time.size == 19
     assert set(values) == {"GLP_01_x0", "GLP_02_x0"}
     np.testing.assert_allclose(values["GLP_01_x0"] - values["GLP_02_x0"], 6.0)
     # Before t = 0 only the base moves it: the band is its standard error.
     error = errors["GLP_01_x0"]
-    assert error is not None
     np.testing.assert_allclose(error[0], two.stderr["GLP_01_x0"], rtol=1e-6)
     assert error[-1] < error[3]
     figure = plot_moving(two, params=["GLP_01_x0"], t_label="ps")

@@ -65,7 +65,6 @@ def test_a_config_of_data_says_nothing_of_populations() -> None:
 
 def test_where_time_zero_depends_on_the_energy() -> None:
     result = of_states("chirped")
-    assert result.amplitudes is not None
     basis = result.amplitudes.basis["chain_B_A"]
     for energy, column in ((None, 10), (1.6, 1)):
         curves, title = drawn(plot_populations(result, energy=energy))
