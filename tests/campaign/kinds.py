@@ -96,6 +96,9 @@ class Kind(ABC):
     def lost(self, result: Any, is_evaluated: bool) -> str:
         if result is None:
             return "no result" if is_evaluated else ""
+        return self.wrong(result)
+
+    def wrong(self, result: Any) -> str:
         return wrong_with(result)
 
 
@@ -140,9 +143,7 @@ class Slices(Kind):
     def call(self) -> Any:
         return fit_slices(self.model, self.measurement)
 
-    def lost(self, result: Any, is_evaluated: bool) -> str:
-        if result is None:
-            return "no result" if is_evaluated else ""
+    def wrong(self, result: Any) -> str:
         if len(result) != N_SLICES or "failed" in result.status:
             return f"slices {result.status}"
         if not result.interrupted and set(result.status) != {"converged"}:
@@ -163,9 +164,7 @@ class Joint(Kind):
     def call(self) -> Any:
         return fit_joint(self.parts)
 
-    def lost(self, result: Any, is_evaluated: bool) -> str:
-        if result is None:
-            return "no result" if is_evaluated else ""
+    def wrong(self, result: Any) -> str:
         if any(one.interrupted != result.interrupted for one in result):
             return "a file is marked otherwise than the whole"
         return next(filter(None, map(wrong_with, result)), "")

@@ -59,47 +59,6 @@ MOST = 3000
 #: What functions are called with, to begin with.
 ARGUMENTS = ("a", "a, b", "a > b, a, 2 * b")
 
-#: Models with sections of their own, to begin with.
-SECTIONS = (
-    """functions:
-  Skew:
-    parameters: A, x0 [eV], w > 0 [eV], b
-    lines: {u: (x - x0) / w}
-    formula: A * exp(-4 * log(2) * u ** 2) * (1 + erf(b * u))
-    doc: one flank is steeper
-  Grow:
-    domain: time
-    formula: where(t >= t0, A * (1 - exp(-(t - t0) / tau)), 0)
-parameters:
-  split: [1.2, True, 0, 5]
-skewed:
-  Offset: {y0: [3, True]}
-  Skew: {A: [10, True], x0: [84, True], w: [1.5, True], b: [0.5, True]}
-  Gauss: {A: ["Skew_01_A / 2"], x0: ["Skew_01_x0 + split"], SD: [1, True, 0.1, 3]}
-grows:
-  Grow: {A: [2, True], tau: [3, True, 0.1, 9], t0: [0, False]}
-attached:
-  skewed:
-    Skew_01_A: {dynamics: [grows]}
-""",
-    """kinetics:
-  cascade:
-    S2 -> S1: k1
-    S1 -> S0: k2
-    S0: k3
-    start: {S2: 1, S1: share}
-decays:
-  gaussIRF: {SD: [0.1, True, 0.01, 1]}
-  cascade:
-    k1: [5, True, 0.1, 100]
-    k2: [0.5, True, 0.01, 10]
-    k3: [0.02, True, 0, 1]
-    share: [0, False]
-    t0: [0, True]
-    spectra: {free: energy}
-""",
-)
-
 #: Longest text that is made.
 LONGEST = 1 << 16
 
@@ -339,7 +298,7 @@ def target_of(name: str, folder: Path) -> Target:
         texts += [f"{function}({text}) * d" for function in FUNCTIONS for text in ARGUMENTS]
         words = [word.encode() for word in (*FUNCTIONS, "(", ")", ",", "**", "a", "b", "pi")]
         return Target(name, [*_kept(name), *(text.encode() for text in texts)], use_formula, words)
-    texts = [make_model(key).to_yaml() for key in ZOO] + list(SECTIONS)
+    texts = [make_model(key).to_yaml() for key in ZOO]
     return Target(name, [*_kept(name), *(text.encode() for text in texts)], use_yaml)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyspec.plot import PlotConfig, PlotError, plot_waterfall
+from pyspec.plot import PlotConfig, PlotError
 
 
 def test_aliases_are_the_same_fields() -> None:
@@ -36,10 +36,6 @@ def test_arrays_are_lists() -> None:
     config = PlotConfig(vlines=np.array([83, 85]), colors=names, legend=names)  # type: ignore[arg-type]
     assert (config.vlines, config.colors, config.legend) == ([83, 85], [*names], [*names])
     assert PlotConfig.from_json(config.to_json()) == config
-    Text = pytest.importorskip("matplotlib.text").Text
-    data, axis = np.ones((3, 4)), np.arange(4.0)
-    figure = plot_waterfall(data, axis, axis[:3], legend=np.array(["a", "b", "c"]))  # type: ignore[arg-type]
-    assert "b" in [text.get_text() for text in figure.findobj(Text)]
 
 
 def test_json_and_back() -> None:

@@ -203,48 +203,40 @@ def test_evolution_of_slices() -> None:
 
 def test_a_first_look_at_any_dataset() -> None:
     generator = np.random.default_rng(0)
-    be = {"labels": {"energy": "BE"}, "units": {"energy": "eV"}}
-    line = Dataset(generator.normal(size=60), ("energy",), {"energy": ENERGY[::-1]}, **be)
-    ax = plot_overview(line).axes[0]
+
+    def look(names: Any = None, data: Any = None, show: Any = None, **axes: Any) -> Any:
+        """The axes of the picture of a dataset with these axes."""
+        data = (
+            generator.normal(size=[len(axis) for axis in axes.values()]) if data is None else data
+        )
+        dataset = Dataset(data, tuple(axes), axes, **(names or {}))
+        return plot_overview(dataset, **(show or {})).axes
+
+    names = {"labels": {"energy": "BE"}, "units": {"energy": "eV", "time": "ps"}}
+    ax = look(names, energy=ENERGY[::-1])[0]
     assert ax.get_xlabel() == "binding energy (eV)"
     assert ax.xaxis_inverted()
-    cube = Dataset(
-        generator.normal(size=(4, 5, 60)),
-        ("y", "x", "energy"),
-        {"y": np.arange(4), "x": np.arange(5), "energy": ENERGY},
-    )
-    assert len(plot_overview(cube).axes) == 3
-    far = np.r_[np.arange(4.0), np.arange(20.0, 24.0)]
+    assert len(look(y=np.arange(4), x=np.arange(5), energy=ENERGY)) == 3
     data = generator.normal(size=(4, 8, 60))
     data[1, 2] = np.nan
-    place = plot_overview(
-        Dataset(data, ("y", "x", "energy"), {"y": np.arange(4), "x": far, "energy": ENERGY})
-    ).axes[0]
+    far = np.r_[np.arange(4.0), np.arange(20.0, 24.0)]
+    place = look(data=data, y=np.arange(4), x=far, energy=ENERGY)[0]
     assert place.patch.get_hatch()  # a gap and a missing place were white, like paper
     assert [width_of(one)[0] for one in place.patches] == [3.5]
     assert place.get_xlim() == (-0.5, 23.5)
     time = np.concatenate([np.linspace(-1, 1, 20), np.geomspace(2, 1000, 20)])
-    series = Dataset(
-        generator.normal(size=(40, 60)), ("time", "energy"), {"time": time, "energy": ENERGY}
-    )
-    ax = plot_overview(series).axes[0]
+    ax = look(time=time, energy=ENERGY)[0]
     assert ax.get_yscale() == "symlog"
     low, high = ax.collections[0].get_clim()
     assert low == -high
-    assert plot_overview(series, y_type="lin").axes[0].get_yscale() == "linear"
-    trace = Dataset(generator.normal(size=40), ("time",), {"time": time}, units={"time": "ps"})
-    assert plot_overview(trace).axes[0].get_xlabel() == "time (ps)"
-    row = Dataset(
-        generator.normal(size=(4, 60)), ("y", "energy"), {"y": np.arange(4), "energy": ENERGY}
-    )
-    ax = plot_overview(row).axes[0]  # was its mean over the energies, which shows no band
+    assert look(show={"y_type": "lin"}, time=time, energy=ENERGY)[0].get_yscale() == "linear"
+    assert look(names, time=time)[0].get_xlabel() == "time (ps)"
+    ax = look(y=np.arange(4), energy=ENERGY)[0]  # was its mean over the energies, without a band
     assert (ax.get_ylabel(), len(ax.collections)) == ("y", 1)
     angles = {"labels": {"angle": "Y-Scale"}, "units": {"angle": "deg"}}
-    axes = {"angle": np.array([3.0, 1.0, -1.0, -3.0]), "energy": ENERGY}
-    cut = Dataset(row.data, ("angle", "energy"), axes, **angles)
-    assert plot_overview(cut).axes[0].get_ylabel() == "Y-Scale (deg)"
-    table = Dataset(row.data, ("column", "energy"), {"column": np.arange(4), "energy": ENERGY})
-    assert plot_overview(table).axes[0].get_xlabel() == "column"
+    angle = np.array([3.0, 1.0, -1.0, -3.0])
+    assert look(angles, angle=angle, energy=ENERGY)[0].get_ylabel() == "Y-Scale (deg)"
+    assert look(column=np.arange(4), energy=ENERGY)[0].get_xlabel() == "column"
 
 
 def test_an_axis_of_few_decades_is_labelled_between_them() -> None:

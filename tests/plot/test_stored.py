@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -83,17 +81,3 @@ def test_labels_of_a_project_stay_with_its_models_and_fits(tmp_path: Path) -> No
     for figure in figures:
         assert figure.axes[-1].get_xlabel() == "Binding energy (eV)"
         assert figure.axes[-1].get_xlim() == pytest.approx((90.2, 79.8))
-
-
-@pytest.mark.slow
-def test_results_are_drawn_without_a_word_about_pictures() -> None:
-    """Used to ask for ``import pyspec.plot`` first, unless a Project had brought it."""
-    code = (
-        "import sys, numpy as np, pyspec; from pyspec.model import Measurement;"
-        "model = pyspec.load_model('m:\\n  Offset: {y0: [1, True]}\\n', 'm');"
-        "model.set_axes(energy=np.arange(9.0));"
-        "result = pyspec.fit_model(model, Measurement(data=np.arange(9.0)));"
-        "assert 'pyspec.plot' not in sys.modules;"
-        "assert result.plot().get_axes()"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
