@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from pyspec.components import Gauss as Line
-from pyspec.components import expFun, expr, gaussIRF, moving
-from pyspec.model import Model, load_dynamics, load_model
+from pyspec.model import load_dynamics, load_model
 from pyspec.model.units import parameter_units
 
 SEVERAL = """
@@ -58,19 +55,3 @@ def test_the_text_of_a_model_loads_as_the_same_model(name: str) -> None:
         assert (first.name, first.value, first.vary, first.min, first.max, first.expr) == (
             second.name, second.value, second.vary, second.min, second.max, second.expr,
         )  # fmt: skip
-
-
-def test_the_same_model_in_python() -> None:
-    written = load_model(SEVERAL, "peak")
-    written.add_dynamics("Gauss_01_A", load_dynamics(SEVERAL, "motion", "Gauss_01_A"))
-    laws = [
-        gaussIRF((0.1, 0.01, 1)),
-        gaussIRF((0.4, 0.05, 2), share=(0.2, 0, 1), shift=expr("gaussIRF_SD / 2")),
-        expFun(1, (2, 0.1, 10), 0.1),
-    ]
-    model = Model("peak", [Line(moving(12, laws), 9, 1)])
-    for one in (written, model):
-        one.set_axes(energy=np.linspace(5, 13, 9), time=np.linspace(-2, 6, 17))
-    assert model.opt_param_names == written.opt_param_names
-    assert np.array_equal(model.evaluate(), written.evaluate())
-    assert repr(laws[1]).startswith("gaussIRF(SD=(0.4, 0.05, 2.0), share=(0.2, 0.0, 1.0), shift=")

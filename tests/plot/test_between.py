@@ -7,7 +7,7 @@ import pytest
 
 from pyspec import File, FitResult, Project, register_function
 from pyspec.plot import PlotConfig, plot_components, plot_fit, plot_residuals, plot_traces
-from pyspec.plot.elements.fine_curve import FINE, between, curves_of, traces_of
+from pyspec.plot.elements.fine_curve import curves_of, traces_of
 from pyspec.plot.view import view_of
 
 MODELS = """
@@ -59,21 +59,6 @@ def trace(tmp_path: Path, name: str) -> FitResult:
     data = np.where(TIME > 0, 5 * np.exp(-TIME / 4), 0.1 * np.cos(TIME))
     file = File(Project(tmp_path, show_output=False), data=data, time=TIME)
     return file.fit_trace(tmp_path / "models.yaml", name)
-
-
-@pytest.mark.parametrize("axis", [ENERGY, ENERGY[::-1], TIME, np.array([1.0, 2]), [1e-12, 5e-10]])
-def test_an_axis_between_the_samples(axis) -> None:
-    axis = np.asarray(axis)
-    found = between(axis)
-    assert found is not None
-    x, places = found
-    np.testing.assert_array_equal(x[places], axis)
-    steps = np.diff(x) * np.sign(axis[-1] - axis[0])
-    assert (steps > 0).all()
-    assert x.size >= 300
-    assert np.diff(places).min() >= 4
-    assert between(axis[:1]) is None
-    assert between(np.arange(FINE + 1.0)) is None
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -90,7 +90,6 @@ def test_data_slice_of_an_overview(tmp_path: Path) -> None:
         ("binding energy", "Energy (eV)", True),
         pytest.param("kinetic energy", "binding energy, wrongly", False, marks=pytest.mark.slow),
         ("", "Binding energy (eV)", True),  # the data say nothing
-        pytest.param("", "Energy (eV)", False, marks=pytest.mark.slow),
     ],
 )
 def test_a_label_does_not_turn_the_axis(tmp_path: Path, own: str, given: str, falls: bool) -> None:

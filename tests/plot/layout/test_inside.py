@@ -158,6 +158,14 @@ def test_residuals_of_declared_noise_spread_by_one(counts: bool, masked: bool) -
     assert shown[:, top].std() == pytest.approx(1.0, abs=0.06)
 
 
+def test_the_strip_of_one_spectrum_is_in_units_of_sigma() -> None:
+    fit = simulated(OVERLAP, energy=np.linspace(0.0, 20.0, 2001), counts=True)
+    below = plot_fit(fit).axes[1]
+    shown = next(line for line in below.lines if line.get_marker() == "o").get_ydata()
+    assert np.std(shown) == pytest.approx(1.0, abs=0.05)
+    assert below.get_ylabel() == "(data − fit) / σ"
+
+
 def test_without_a_declared_noise_nothing_is_called_sigma() -> None:
     model = load_model(OVERLAP, "m")
     model.set_axes(energy=ENERGY)
