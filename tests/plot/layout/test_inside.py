@@ -21,7 +21,9 @@ from pyspec.plot import (
     plot_moving,
     plot_waterfall,
 )
+from pyspec.plot.config import PlotConfig
 from pyspec.plot.style import three_digits
+from pyspec.plot.view import residual_of, view_of
 
 pytest.importorskip("matplotlib")
 slow = pytest.mark.slow
@@ -177,6 +179,16 @@ def test_without_a_declared_noise_nothing_is_called_sigma() -> None:
     assert "rms = 2." in figure.axes[1].get_title(loc="left")
     assert [three_digits(x) for x in (1410.4, 0.01412, 1.412e9)] == ["1410", "0.0141", "1.41e+09"]
     assert plot_fit(fit, residual_unit="rms").axes[1].get_ylabel() == "(data − fit) / rms"
+
+
+def test_points_of_weight_zero_do_not_count() -> None:
+    model = load_model(OVERLAP, "m")
+    model.set_axes(energy=ENERGY)
+    data = np.asarray(model.evaluate()) + np.random.default_rng(0).normal(0, 3, 101)
+    fit = fit_model(model, Measurement(data, weight=np.where(np.arange(101) == 60, 0.0, 1 / 3)))
+    found = residual_of(view_of(fit, PlotConfig()), fit, PlotConfig())
+    assert np.isnan(found.values[60])  # left open, as a masked point
+    assert found.spread == pytest.approx(np.delete(found.values, 60).std(), rel=0.02)
 
 
 def test_data_and_fit_share_two_sided_colours_and_delays_a_readable_axis() -> None:
