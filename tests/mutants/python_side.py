@@ -66,12 +66,8 @@ def prepare(tests: Sequence[str]) -> None:
         raise RuntimeError(f"{' '.join(tests)} cannot be collected")
 
 
-def tests_pass(tests: Sequence[str]) -> bool:
-    """Whether these tests pass in this process."""
-    return _run(tests)
-
-
 def _run(tests: Sequence[str]) -> bool:
+    """Whether these tests pass in this process."""
     arguments = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header"]
     hidden = io.StringIO()
     with contextlib.redirect_stdout(hidden), contextlib.redirect_stderr(hidden):
@@ -87,6 +83,6 @@ def is_noticed(name: str, source: str, tests: Sequence[str]) -> bool:
         with contextlib.suppress(BaseException):
             signal.alarm(LIMIT)
             change(module, source)
-            code = 0 if tests_pass(tests) else 1
+            code = 0 if _run(tests) else 1
         os._exit(code)
     return os.waitpid(child, 0)[1] != 0

@@ -1,6 +1,7 @@
 """Traces at some energies, and spectra at some times, with their fits."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,29 +45,38 @@ def fit(file: File) -> FitResult:
     return found
 
 
-def test_data_fit_and_residual_of_the_nearest_energies(file: File, tmp_path: Path) -> None:
-    result = fit(file)
-    figure = plot_traces(result, energies=[2.11, 1.52], save_path=tmp_path / "traces.png")
+@pytest.mark.parametrize("draw", [plot_traces, plot_spectra])
+def test_data_fit_and_residual_of_the_nearest_places(file: File, tmp_path: Path, draw: Any) -> None:
+    result, save = fit(file), {"save_path": tmp_path / "traces.png"}
+    data, model = np.ma.filled(np.ma.asarray(result.data), np.nan), result.fit
+    if draw is plot_traces:
+        axis, along, asked, data, model = ENERGY, TIME, [2.11, 1.52], data.T, model.T
+        figure = plot_traces(result, energies=asked, **save)
+    else:
+        axis, along, asked = TIME, ENERGY, [-0.7, 12.0]
+        figure = plot_spectra(result, times=asked, hlines=[0.4], **save)
     above, below = figure.axes
-    columns = [int(np.argmin(np.abs(ENERGY - wanted))) for wanted in (2.11, 1.52)]
-    lines = [line for line in above.lines if len(line.get_xdata()) >= TIME.size]
-    assert len(lines) == 4
-    for k, column in enumerate(columns):
+    places = [int(np.argmin(np.abs(axis - wanted))) for wanted in asked]
+    lines = [line for line in above.lines if len(line.get_xdata()) >= along.size - 1]
+    for k, place in enumerate(places):
         points, curve = lines[2 * k : 2 * k + 2]
-        at = np.searchsorted(curve.get_xdata(), TIME)
-        assert np.array_equal(curve.get_xdata()[at], TIME)
-        measured = np.ma.filled(np.ma.asarray(result.data), np.nan)[:, column]
-        known = np.isfinite(points.get_ydata())
-        assert np.array_equal(points.get_ydata()[known], measured[known])
-        assert np.allclose(curve.get_ydata()[at], result.fit[:, column], rtol=0, atol=1e-9)
+        known = np.isin(along, points.get_xdata()[np.isfinite(points.get_ydata())])
+        assert np.array_equal(known, np.isfinite(data[place]))  # the masked point is left out
+        at = np.searchsorted(points.get_xdata(), along[known])
+        assert np.array_equal(points.get_ydata()[at], data[place][known])
+        at = np.searchsorted(curve.get_xdata(), along)
+        assert np.array_equal(curve.get_xdata()[at], along)
+        assert np.allclose(curve.get_ydata()[at], model[place], rtol=0, atol=1e-9)
         rest = below.lines[k].get_ydata()
-        assert np.allclose(rest[known], (measured - result.fit[:, column])[known])
-    assert not np.isfinite(lines[0].get_ydata()).all()  # the masked point is left out
+        assert np.allclose(rest[known], (data[place] - model[place])[known])
     texts = [text.get_text() for text in above.get_legend().get_texts()]
-    assert texts == [f"{ENERGY[column]:.5g}" for column in columns]
-    assert above.get_legend().get_title().get_text() == "energy (eV)"
-    assert below.get_xlabel() == "time (ps)"
-    assert above.get_xscale() == "symlog"
+    assert texts == [f"{axis[place]:.5g}" for place in places]
+    titles = above.get_legend().get_title().get_text(), below.get_xlabel(), above.get_xscale()
+    assert titles == (
+        ("energy (eV)", "time (ps)", "symlog")
+        if draw is plot_traces
+        else ("time (ps)", "energy (eV)", "linear")
+    )
     assert (tmp_path / "traces.png").stat().st_size > 10_000
 
 
@@ -103,30 +113,6 @@ def test_neighbours_of_any_axis_have_names_of_their_own(file: File) -> None:
     assert place_text(5.0, [5.0]) == place_text(5.0, [5.0, 5.0]) == "5"
     assert place_text(1e-17, np.linspace(-1, 1, 21)) == "0"
     assert place_text(2 / 3, np.linspace(0, 1, 31)) == "0.66667"
-
-
-def test_spectra_at_the_nearest_times(file: File, tmp_path: Path) -> None:
-    """The picture of transient spectra at some delays had to be drawn by hand."""
-    result = fit(file)
-    figure = plot_spectra(result, times=[-0.7, 12.0], hlines=[0.4])
-    above, below = figure.axes
-    rows = [int(np.argmin(np.abs(TIME - wanted))) for wanted in (-0.7, 12.0)]
-    lines = [line for line in above.lines if len(line.get_xdata()) >= ENERGY.size - 1]
-    data = np.ma.filled(np.ma.asarray(result.data), np.nan)
-    for k, row in enumerate(rows):
-        points, curve = lines[2 * k : 2 * k + 2]
-        known = np.isin(ENERGY, points.get_xdata()[np.isfinite(points.get_ydata())])
-        assert np.count_nonzero(known) == ENERGY.size - (row == 3)  # the masked point
-        at = np.searchsorted(points.get_xdata(), ENERGY[known])
-        assert np.array_equal(points.get_ydata()[at], data[row][known])
-        assert np.allclose(curve.get_ydata(), result.fit[row], rtol=0, atol=1e-12)
-        rest = below.lines[k].get_ydata()
-        assert np.allclose(rest[known], (data[row] - result.fit[row])[known])
-    texts = [text.get_text() for text in above.get_legend().get_texts()]
-    assert texts == [f"{TIME[row]:.5g}" for row in rows]
-    assert above.get_legend().get_title().get_text() == "time (ps)"
-    assert (below.get_xlabel(), above.get_xscale()) == ("energy (eV)", "linear")
-    assert plot_spectra(result, x_lim=(1.8, 2.4)).axes[0].get_xlim() == (1.8, 2.4)
 
 
 def test_what_cannot_be_drawn_is_said(file: File) -> None:

@@ -174,6 +174,9 @@ def test_open_circles_and_triangles_of_slices_are_named() -> None:
 def test_circles_and_lines_of_traces_are_named(draw: Any) -> None:
     found = legends(draw(labelled("peak"), n=2))
     assert found[-2:] == ["data", "fit"] or found[:2] == ["data", "fit"]
+    result = labelled("peak")
+    figure = plot_waterfall(result.data, FAR, DECADES, fit=result.fit, n=3)
+    assert legends(figure) == ["data", "fit"]
 
 
 def test_free_backgrounds_have_an_axis_of_their_own() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex, to_rgba
 
-from pyspec import File, Project
+from pyspec import File, Project, load_model
 from pyspec.plot import (
     PlotError,
     plot_components,
@@ -77,6 +77,20 @@ def test_text_is_read_on_a_dark_background(file: File) -> None:
                     assert contrast(text.get_color(), behind) > 0.4
         lines = [one for ax in figure.axes if not ax.collections for one in ax.lines]
         assert all(contrast(one.get_color(), behind) > 0.15 for one in lines)
+
+
+def test_residuals_of_files_with_other_axes_are_all_seen(file: File) -> None:
+    """They shared the axis of the last one: panels of other regions were empty."""
+    other = File(file.project, name="other", data=file.data, energy=ENERGY - 200, time=TIME + 50)
+    other.add_model(load_model(MODEL.replace("1486.4", "1286.4")))
+    for fits in (
+        [one.fit_spectrum("peak", time_point=one.time[3]) for one in (file, other)],
+        [one.fit_2d("peak") for one in (file, other)],
+    ):
+        for ax, begin in zip(plot_residuals(fits).axes, (1486, 1286), strict=False):
+            assert sorted(ax.get_xlim()) == pytest.approx([begin, begin + 1], abs=0.1)
+        same = plot_residuals([fits[0], fits[0]]).axes[:2]
+        assert same[0].get_shared_x_axes().joined(*same)
 
 
 def test_residuals_of_known_and_unknown_noise_have_one_unit(file: File) -> None:
