@@ -115,6 +115,11 @@ def test_neighbours_of_any_axis_have_names_of_their_own(file: File) -> None:
     assert place_text(2 / 3, np.linspace(0, 1, 31)) == "0.66667"
 
 
+def test_without_times_spectra_are_evenly_spaced_over_the_rows(file: File) -> None:
+    texts = plot_spectra(fit(file), n=3).axes[0].get_legend().get_texts()
+    assert [text.get_text() for text in texts] == [f"{TIME[row]:.5g}" for row in (20, 40, 60)]
+
+
 def test_what_cannot_be_drawn_is_said(file: File) -> None:
     result = fit(file)
     with pytest.raises(PlotError, match="no trace at 4"):
