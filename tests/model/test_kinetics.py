@@ -48,6 +48,14 @@ def test_states_without_an_amplitude_are_dark() -> None:
     assert [c.name for c in load_model(text).components[1:]] == ["cascade_S1", "cascade_S0"]
 
 
+def test_a_scheme_used_twice_is_numbered() -> None:
+    use = (
+        "  cascade: {k1: [2, True], k2: [1, True], k3: [0, False], t0: [0, True], S0: [1, True]}\n"
+    )
+    model = load_time_model(SECTION + "two:\n" + use + use, "two")
+    assert [c.name for c in model.components] == ["cascade_S0", "cascade_02_S0"]
+
+
 def test_steps_of_two_states_load_and_their_text_loads_again() -> None:
     steps = "S0 + S0 -> S0: k3\n    S1+S0 -> S2 + S3: k4\n    S3: k5"
     more = "k4: [1, True]\n    k5: [2, True]\n    t0: [0.1, True]"
