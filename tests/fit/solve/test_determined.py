@@ -6,11 +6,12 @@ import warnings
 
 import numpy as np
 import pytest
+from support.fit_cases import loaded
 
 from pyspec.fit import FitResult, fit_model
 from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.solve.determined import Point, described, judge
-from pyspec.model import Measurement, load_model
+from pyspec.model import Measurement
 
 ENERGY = np.linspace(80.0, 90.0, 201)
 LINE = """
@@ -27,8 +28,7 @@ def line_data(noise: float = 2.0) -> np.ndarray:
 
 
 def fit(text: str, data: np.ndarray, method: str = "native", **measure: object) -> FitResult:
-    model = load_model(text, "m")
-    model.set_axes(energy=ENERGY)
+    model = loaded(text, "m", energy=ENERGY)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return fit_model(model, Measurement(data=data, **measure), method=method)
@@ -116,30 +116,6 @@ def test_a_weak_direction_is_walked() -> None:
     assert judge(point(root, np.zeros(2)), lambda at: np.nan).lost == ()
 
 
-GAUSSIANS = """
-m:
-  Offset: {y0: [3, True]}
-  GLP: {A: [20, True, 0, 99], x0: [84, True, 82, 86], F: [1.2, True, 0.1, 5], m: [0.2, True, 0, 1]}
-  GLP: {A: [15, True, 0, 99], x0: [88, True, 86, 90], F: [1.4, True, 0.1, 5], m: [0.1, True, 0, 1]}
-"""  # fmt: skip
-
-
-@pytest.mark.parametrize(("noise", "seed"), [(0.0, 4), (0.3, 11), (0.3, 23)])
-def test_shapes_of_several_lines_at_a_bound_are_determined(noise: float, seed: int) -> None:
-    """At m = 0 the width of a GLP has the slope of m; of two such lines the directions mix."""
-
-    def line(height: float, place: float, width: float) -> np.ndarray:
-        return np.asarray(height * np.exp(-4 * np.log(2) * ((ENERGY - place) / width) ** 2))
-
-    clean = 3.0 + line(20.0, 84.0, 1.2) + line(15.0, 88.0, 1.4)
-    rng = np.random.default_rng(seed)
-    result = fit(GAUSSIANS, clean + noise * rng.standard_normal(clean.size))
-    assert result.success, result.message
-    assert result.without_effect == ()
-    if noise and result.at_bound:
-        assert 0.003 < result.stderr["GLP_01_F"] < 0.03
-
-
 def test_of_directions_that_are_lost_each_parameter_at_a_bound_has_one() -> None:
     """The second pair is lost, the first is held by chi², which rises along it."""
     root = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
@@ -168,8 +144,7 @@ def test_a_resolution_of_0_is_an_optimum(method: str, seed: int) -> None:
     """The sign of SD has no effect: at 0, where 35 of 60 such edges end, it has no slope."""
     energy = np.linspace(-0.6, 0.6, 121)
     bare = 5 + 300 / (1 + np.exp((energy - 0.01) / (8.617333262e-5 * 250)))
-    model = load_model(EDGE, "m")
-    model.set_axes(energy)
+    model = loaded(EDGE, "m", energy=energy)
     data = bare + np.random.default_rng(seed).normal(0, 3, energy.size)
     result = fit_model(model, Measurement(data), method=method)
     assert result.values["FermiEdge_SD"] < 1e-6

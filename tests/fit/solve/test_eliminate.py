@@ -20,7 +20,6 @@ from pyspec import (
     Model,
     fit_model,
     fit_slices,
-    load_model,
 )
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.fit import fit_joint
@@ -47,9 +46,7 @@ m:
 
 
 def doublet(y0: float = 5.0, a: float = 100.0, b: float = 30.0) -> Model:
-    model = load_model(DOUBLET.format(y0=y0, a=a, b=b), "m")
-    model.set_axes(energy=ENERGY)
-    return model
+    return loaded(DOUBLET.format(y0=y0, a=a, b=b), "m", energy=ENERGY)
 
 
 def seen(model: Model, seed: int = 0, sigma: float = 0.3) -> Array:
@@ -127,9 +124,7 @@ m:
 
 
 def bounded(offset: str = "", a: float = 20.0, least: float = 0.0, y0: float = 1.0) -> Model:
-    model = load_model(BOUNDED.format(offset=offset, a=a, least=least, y0=y0), "m")
-    model.set_axes(energy=ENERGY)
-    return model
+    return loaded(BOUNDED.format(offset=offset, a=a, least=least, y0=y0), "m", energy=ENERGY)
 
 
 def without_the_second() -> Array:

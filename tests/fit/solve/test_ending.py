@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from support.column_models import DECAY, OFFSET, PEAK, SHAPED, SHIRLEY, energy_model
+from support.fit_cases import loaded
 
 from pyspec._library import CONSTANTS
 from pyspec.executor.normal import pack_triangle, unpack
@@ -33,6 +34,13 @@ MODELS = {
 }
 SURE = ("lines", "moving", "a bound", "an onset")
 CERTAIN, FLAGS = CONSTANTS["ENDING_CERTAIN"], ("CERTAIN", "WEAK", "NEUTRAL", "AT_BOUND", "EXACT")
+GLP = """
+glp:
+  Offset: {y0: [2.0, True, -20, 50]}
+  GLP: {A: [20.0, True, 0, 1000], x0: [84.2, True, 80, 90], F: [1.4, True, 0.1, 6],
+        m: [0.4, True, 0, 1]}
+  GLP: {A: ["GLP_01_A / 2"], x0: ["GLP_01_x0 + 3"], F: [GLP_01_F], m: [GLP_01_m]}
+"""
 
 
 def fitted(model: Model) -> FitResult:
@@ -41,6 +49,15 @@ def fitted(model: Model) -> FitResult:
     start = model.copy()
     start.set_values({name: 1.02 * start.values[name] for name in start.opt_param_names[:1]})
     return fit_model(start, Measurement(data=data))
+
+
+def glp(seed: int) -> tuple[Model, Measurement]:
+    """Two Gaussian lines fitted by GLP."""
+    model = loaded(GLP, "glp", energy=np.linspace(80.0, 90.0, 200))
+    truth = model.copy()
+    truth.set_values({"GLP_01_m": 0.0, "GLP_01_x0": 84.3})
+    noise = np.random.default_rng(seed).normal(0.0, 1.0, 200)
+    return model, Measurement(np.ravel(truth.evaluate()) + noise)
 
 
 @pytest.fixture
@@ -144,6 +161,18 @@ def ending_of(
     state = solver._words
     state[12] = 2 * is_factor
     return solver.settle(n + 1, 0, False, dict.fromkeys(apart, (0.0, 0.0))), solver.flags
+
+
+def test_a_mixing_at_0_is_neutral(asked: list[int]) -> None:
+    """There its slope is that of the width: no bound holds it, and C is not certain."""
+    ended = [(fit_model(*glp(seed)), asked[-1]) for seed in range(9)]
+    at_zero = [(result, said) for result, said in ended if result.at_bound]
+    assert len(at_zero) >= 2
+    for result, said in at_zero:
+        assert {"AT_BOUND", "NEUTRAL"} <= flags_of(said)
+        assert result.success
+        assert result.stderr["GLP_01_m"] is None
+        assert result.stderr["GLP_01_F"] is not None
 
 
 def test_without_slopes_nothing_is_known_of_lost_directions() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.fit_cases import loaded
 
 from pyspec import FitResult, Measurement, fit_joint, fit_model, fit_trace
 from pyspec.fit.findings.kinds import Kind
@@ -29,9 +30,7 @@ EDGE = np.where(ENERGY > 6.234, 5.0, 1.0)
 
 
 def model(name: str, start: float = 5.0) -> Model:
-    made = load_model(MODELS.replace("START", str(start)), name)
-    made.set_axes(energy=ENERGY)
-    return made
+    return loaded(MODELS.replace("START", str(start)), name, energy=ENERGY)
 
 
 def noisy(data: np.ndarray, seed: int = 0) -> Measurement:
@@ -84,8 +83,9 @@ def test_files_that_share_an_edge() -> None:
     energy = ENERGY + 0.05
     models = []
     for axis in (ENERGY, energy):
-        one = load_model(MODELS.replace("[START, true, 0, 10]", "[3, project, 0, 10]"), "edge")
-        one.set_axes(energy=axis)
+        one = loaded(
+            MODELS.replace("[START, true, 0, 10]", "[3, project, 0, 10]"), "edge", energy=axis
+        )
         models.append(one)
     data = [noisy(EDGE), noisy(np.where(energy > 6.234, 5.0, 1.0), 1)]
     result = fit_joint(list(zip(models, data, strict=True)))
@@ -192,8 +192,7 @@ two:
 @pytest.mark.parametrize("seed", range(2))
 def test_a_place_that_slopes_tell_better_than_a_jump_keeps_its_error(seed: int) -> None:
     """The interval between two samples is twenty times as wide."""
-    made = load_model(HEIGHTS, "two")
-    made.set_axes(energy=ENERGY)
+    made = loaded(HEIGHTS, "two", energy=ENERGY)
     line = np.where(ENERGY < 5.03, 10.0, 10.5) * np.exp(-(((ENERGY - 5.03) / 1.5) ** 2))
     result = fit_model(made, noisy(1.0 + line, seed))
     assert result.success, result.message

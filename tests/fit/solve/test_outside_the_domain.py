@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.fit_cases import loaded
 
 from pyspec.errors import FitError
 from pyspec.fit import FitResult, fit_joint, fit_model
@@ -22,9 +23,7 @@ PARAMETERS = "parameters: {b: [0.5, True, 0, 1]}\n"
 
 
 def _model(name: str = "m") -> Model:
-    model = load_model((PARAMETERS if name == "never" else "") + TEXT, name)
-    model.energy = ENERGY
-    return model
+    return loaded((PARAMETERS if name == "never" else "") + TEXT, name, energy=ENERGY)
 
 
 def _data() -> np.ndarray:
@@ -84,8 +83,7 @@ def test_a_derivative_that_overflows_names_its_parameter(options: dict[str, str]
     n = int(np.sum(-2.0 * energy > np.log(np.finfo(float).max)))  # exp(-energy)² overflows
     parts = []
     for _ in range(2):
-        model = load_model(STEEP, "m")
-        model.energy = energy
+        model = loaded(STEEP, "m", energy=energy)
         parts.append((model, Measurement(data=np.full(181, 3.1))))
     said = (
         "m: a derivative is not finite at the start: that of the residual by ExpBack_A is too "
