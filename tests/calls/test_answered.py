@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,7 @@ import pytest
 import pyspec
 import pyspec.io
 import pyspec.plot
-from pyspec.calls import Named, Suggesting, answered, stack_outside
-from pyspec.calls.answered import explain
+from pyspec.calls import Named, Suggesting, answered
 from pyspec.errors import CallError, NoSuchKeyError, NoSuchNameError
 from pyspec.fit import options
 from pyspec.plot import config
@@ -123,33 +121,22 @@ def test_options_are_those_of_the_functions() -> None:
     assert not set(config.Look.__annotations__) & {"title", "ax", "fig", "save_path", "show"}
 
 
-def test_a_warning_is_at_the_line_of_the_user(tmp_path: Any) -> None:
-    text = "m:\n  Offset: {y0: [5, True]}\n  Gauss: {A: [8, True], x0: [9, True], SD: [1, True]}\n"
-    text += "law:\n  gaussCONV: {SD: [0.1, False]}\n"
-    text += "  expFun: {A: [4, True], tau: [3, True, 0.1, 99], t0: [0, False]}\n"
-    path = tmp_path / "m.yaml"
-    path.write_text(text)
-    energy, time = np.linspace(0, 20, 41), np.arange(-2.0, 8.0)
-    model = pyspec.load_model(path, "m")
-    model.add_dynamics("Gauss_01_A", pyspec.load_dynamics(path, "law", "Gauss_01_A"))
-    model.set_axes(energy=energy, time=time)
-    data = model.evaluate() + np.random.default_rng(0).normal(0.0, 0.1, (10, 41))
-    file = pyspec.File(pyspec.Project(show_output=False), data=data, energy=energy, time=time)
-    file.add_model(model)
-    for call in (
-        lambda: pyspec.fit_model(model, pyspec.Measurement(data)),
-        lambda: file.fit_2d("m"),
-    ):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            call()
-        assert {one.filename for one in caught} == {__file__}
-
-
-def test_stack_outside_counts_from_its_caller() -> None:
-    assert stack_outside() == 1
-
-
-def test_explain_needs_no_call() -> None:
-    text = explain("area", inspect.signature(area), (), {"hight": 2})
-    assert text == "area has no argument 'hight'; did you mean 'height'?"
+def test_objects_say_in_one_line_what_they_are() -> None:
+    """A graph and a plan were all of their arrays, an executor and a Simulator an address."""
+    model = pyspec.load_model("peak: {Offset: {y0: [1, True]}}", "peak")
+    model.set_axes(energy=np.linspace(0.0, 1.0, 5))
+    graph, one = pyspec.build_graph(model), pyspec.Measurement(np.ones(5))
+    executors = {
+        backend: repr(pyspec.make_executor(model, one, backend))
+        for backend in ("compiled", "interpreted", "tree", "compare")
+    }
+    plan = "<ScheduledPlan1D 'peak': 1 free and 0 fixed parameters, 1 ops; 5>"
+    assert repr(graph) == f"<GraphIR 'peak': {len(graph.nodes)} nodes; energy 5>"
+    assert repr(pyspec.schedule_1d(graph)) == plan
+    assert executors["compiled"] == f"<CompiledExecutor of {plan}, <Measurement 5>>"
+    assert executors["interpreted"] == f"<InterpretedExecutor of {plan}, <Measurement 5>>"
+    assert executors["tree"].startswith("<TreeExecutor of <Model 'peak': Offset;")
+    assert executors["compare"] == "<CompareExecutor of tree, interpreted, compiled>"
+    assert executors["compiled"] in repr(pyspec.make_joint_executor([(model, one)]))
+    wanted = "<Simulator 'peak': detection analog, noise_type gaussian, noise_level 0.1, seed 3>"
+    assert repr(pyspec.Simulator(model, noise_type="gaussian", noise_level=0.1, seed=3)) == wanted

@@ -10,16 +10,28 @@ import numpy as np
 import pytest
 
 import pyspec
-from pyspec import Measurement, Model, PlotConfig, Project, Simulator, bootstrap, fit_model
+from pyspec import (
+    Measurement,
+    Model,
+    PlotConfig,
+    Project,
+    Simulator,
+    bootstrap,
+    components,
+    fit_joint,
+    fit_many,
+    fit_model,
+)
 from pyspec.calls import is_whole, one_of, real, real_array, row_of
 from pyspec.components import GLP, Offset
 from pyspec.errors import DataError, FitError, PyspecError
 from pyspec.fit.results.components import component_curves
+from pyspec.io import save_archive
 
 ENERGY = np.linspace(0.0, 10.0, 61)
 TIME = np.arange(12.0)
 COMPLEX = np.ones(61) * 1j
-TEXTS = np.array(["a", "b"])
+VALUES = {"Offset_y0": 2.0}
 
 
 def peak(*, moves: bool = True) -> Model:
@@ -40,83 +52,59 @@ def fitted(**options: Any) -> Any:
     return fit_model(peak(), Measurement(data=data()), **options)
 
 
+def slices(**options: Any) -> Any:
+    return pyspec.fit_slices(peak(moves=False), Measurement(data=data()), **options)
+
+
 def plot(**options: Any) -> Any:
     return pyspec.plot_data(**{"data": data(), "energy": ENERGY, "time": TIME, **options})
 
 
-CALLS: dict[str, tuple[Callable[[], Any], str]] = {
-    "a walker of no steps": (
-        lambda: result().sample(steps=None),
-        "steps is a whole number from 1 on",
-    ),
-    "steps that are no number": (lambda: result().sample(steps=float("nan")), "whole number"),
-    "a seed below 0": (
-        lambda: result().sample(seed=-1),
-        "seed is a whole number from 0 on, not -1",
-    ),
-    "a step of no name": (lambda: result().sample(step=5), "no argument 'step'; did you mean"),
-    "a bootstrap of a seed below 0": (lambda: bootstrap(result(), 3, seed=-1), "seed must be"),
-    "fits without end": (lambda: bootstrap(result(), 10**30), "n must be a whole number"),
-    "a fit beyond the last": (lambda: bootstrap(result(), 2).result(5), "index 5 is not a fit"),
-    "starts of a seed below 0": (
-        lambda: fit_model(peak(), Measurement(data=data()), n_starts=2, seed=-1),
-        "seed must be a whole number from 0 on, not -1",
-    ),
-    "no method at all": (lambda: fitted(method=()), r"or several in turn, .*, not \(\)"),
-    "a method that is a number": (lambda: fitted(method=("nelder", 2)), "method must be .*, not 2"),
-    "a scale in words": (lambda: fitted(scale_covar="no"), "scale_covar must be True, False, or"),
-    "too few walkers": (
-        lambda: result().sample(nwalkers=0),
-        "nwalkers is a whole number from 1 on, not 0",
-    ),
-    "a name for two files": (
-        lambda: pyspec.fit_joint([(peak(), Measurement(data=data()))] * 2, names="ab"),
-        "names are 'ab'; give a list with one for each of 2 files",
-    ),
-    "times of some slices": (
-        lambda: pyspec.fit_slices(peak(moves=False), Measurement(data=data()), times=[1, 2]),
-        r"times have shape \(2,\); give one for each of the 12 slices",
-    ),
-    "complex times": (
-        lambda: pyspec.fit_slices(peak(moves=False), Measurement(data=data()), times=COMPLEX),
-        "times has type complex128; give real numbers",
-    ),
-    "complex parameters": (lambda: peak().evaluate(theta=[1j] * 4), "give numbers in the order"),
-    "a guess of texts": (lambda: peak().guess(TEXTS), "data has type <U1; give real numbers"),
-    "a guess of complex data": (lambda: peak().guess(COMPLEX), "data has type complex128"),
-    "a row beyond the last": (lambda: component_curves(peak(), 99), "t_ind 99 is not a row"),
-    "half a row": (lambda: component_curves(peak(), 0.5), "t_ind 0.5 is not a row"),  # type: ignore[arg-type]
-    "True for a row": (lambda: component_curves(peak(), True), "t_ind True is not a row"),
-    "a survey of an array": (lambda: Measurement(data=data()).survey, "by reference"),
-    "noise on nothing": (lambda: Simulator(peak()).add_noise([]), "must be finite numbers"),
-    "noise on NaN": (lambda: Simulator(peak()).add_noise([np.nan]), "must be finite numbers"),
-    "noise on complex data": (lambda: Simulator(peak()).add_noise(COMPLEX), "has type complex128"),
-    "a picture of no dimension": (
-        lambda: Simulator(peak()).plot_comparison(dim=-1),
-        "dim must be 1 or 2, not -1",
-    ),
-    "data to save that are none": (
-        lambda: Simulator(peak()).save_data("none.npz", "npz", np.array([])),  # type: ignore[arg-type]
-        "n_data",
-    ),
-    "a file that is none": (lambda: Project().save_fits(file=-1), "has no files"),
-    "energies in words": (lambda: plot(energy=TEXTS), "energy has type <U1"),
-    "energies that are not finite": (lambda: plot(energy=ENERGY * np.nan), "not finite"),
-    "complex data in a picture": (lambda: plot(data=data() * 1j), "data has type complex128"),
-    "a window of three": (
-        lambda: plot(rows=[1, 2, 3]),
-        r"rows is \[1, 2, 3\]; give \(begin, end\)",
-    ),
-    "a window beyond the axis": (lambda: plot(columns=(0, 99)), "within 0 to 61"),
-    "a flag that is a list": (lambda: PlotConfig(full_range=np.array([])), "full_range"),  # type: ignore[arg-type]
-    "limits of no length": (lambda: PlotConfig(x_lim=np.array(3.0)), "x_lim"),  # type: ignore[arg-type]
-    "too many pixels": (lambda: PlotConfig(dpi_save=10**30), "dpi_save"),
-}
+PAIR: Any = [(peak(), Measurement(data=data()))]
+
+#: Calls, and the answers to them.
+CALLS: tuple[tuple[Callable[[], Any], str], ...] = (
+    (lambda: result().sample(steps=None), "steps is a whole number from 1 on"),
+    (lambda: result().sample(step=5), "no argument 'step'; did you mean"),
+    (lambda: bootstrap(result(), 10**30), "n must be a whole number"),
+    (lambda: bootstrap(result(), 2).result(5), "index 5 is not a fit"),
+    (lambda: fitted(n_starts=2, seed=-1), "seed must be a whole number from 0 on, not -1"),
+    (lambda: fitted(method=()), r"or several in turn, .*, not \(\)"),
+    (lambda: fitted(scale_covar="no"), "scale_covar must be True, False, or"),
+    (lambda: fit_joint(PAIR * 2, names="ab"), "names are 'ab'; give a list with one for each of 2"),
+    (lambda: fit_joint(PAIR, seeds=VALUES), r"no 'seeds'; .*model\.set"),
+    (lambda: slices(times=[1, 2]), r"times have shape \(2,\); give one for each of the 12 slices"),
+    (lambda: slices(chunks=2), "no 'chunks'; fit_model has it"),
+    (lambda: slices(seeds=VALUES), "fit_slices: seeds are a list"),
+    (lambda: fit_many(*PAIR[0], seeds=VALUES), "fit_many: seeds are a list"),
+    (lambda: peak().evaluate(theta=[1j] * 4), "give numbers in the order"),
+    (lambda: peak().guess(COMPLEX), "data has type complex128; give real numbers"),
+    (lambda: component_curves(peak(), 99), "t_ind 99 is not a row"),
+    (lambda: Measurement(data=data()).survey, "by reference"),
+    (lambda: Simulator(peak()).add_noise([]), "must be finite numbers"),
+    (lambda: Simulator(peak()).plot_comparison(dim=-1), "dim must be 1 or 2, not -1"),
+    (lambda: Project().save_fits(file=-1), "has no files"),
+    (lambda: plot(energy=np.array(["a", "b"])), "energy has type <U1"),
+    (lambda: plot(energy=ENERGY * np.nan), "not finite"),
+    (lambda: plot(rows=[1, 2, 3]), r"rows is \[1, 2, 3\]; give \(begin, end\)"),
+    (lambda: plot(columns=(0, 99)), "within 0 to 61"),
+    (lambda: pyspec.plot.plot_evolution(TIME, {"a": TIME}, params=[]), "params is empty; name"),
+    (lambda: PlotConfig(full_range=np.array([])), "full_range"),  # type: ignore[arg-type]
+    (lambda: PlotConfig(x_lim=np.array(3.0)), "x_lim"),  # type: ignore[arg-type]
+    (lambda: PlotConfig(dpi_save=10**30), "dpi_save"),
+    (lambda: save_archive("q.h5", [{"a": 1}, 2]), r"contents\[1\] is .*; give a dict for each"),
+    (lambda: components.registered(None), "None is no name of a function"),  # type: ignore[arg-type]
+    (lambda: components.free(TIME), "free takes 'energy' or 'time', not array"),  # type: ignore[arg-type]
+    (lambda: components.free("energy", positiv=True), "did you mean 'positive'"),
+    (lambda: components.fixed(3, minimum=2), "no argument 'minimum'; did you mean 'min'"),
+    (lambda: components.expr(), "expr needs text"),
+    (lambda: components.moving(3), "moving needs laws"),
+    (lambda: components.measuredIRF([1, 2]), "measuredIRF needs response"),
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_the_answer_names_what_was_given(name: str) -> None:
-    call, says = CALLS[name]
+@pytest.mark.parametrize(("call", "says"), CALLS)
+def test_the_answer_names_what_was_given(call: Callable[[], Any], says: str) -> None:
     with pytest.raises(PyspecError, match=says):
         call()
 

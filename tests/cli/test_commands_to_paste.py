@@ -41,13 +41,3 @@ def test_a_word_of_windows() -> None:
     assert word(r"C:\my scans\ä.csv", windows=True) == r'"C:\my scans\ä.csv"'
     assert word("energy=80,90", windows=True) == '"energy=80,90"'
     assert word("it's", windows=True) == '"it\'s"'
-
-
-def test_what_errors_suggest_is_quoted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("a b.csv").write_text("1,2\n")
-    assert main(["new", "x y", "--peaks", "2"]) != 0
-    said = capsys.readouterr().err
-    assert f"pyspec new {word('x y')} DATA" in said

@@ -118,19 +118,6 @@ def test_an_option_of_another_command_is_said_to_be_one(
         assert said in capsys.readouterr().err
 
 
-def test_hints_are_flags_on_the_command_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("scan.csv").write_text("80,1\n81,2\n82,3\n")
-    assert main(["show", "scan.csv", "--energy", "there.csv", "--no-picture"]) == 1
-    said = capsys.readouterr().err
-    assert "give a path or 'index'" in said
-    Path("scan.npy").write_bytes(b"\x93NUMPY\x01\x00")
-    assert main(["show", "scan.csv", "--layout", "rows", "--no-picture"]) == 1
-    assert "layout=" not in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("python", "flags", "fields"),
     [

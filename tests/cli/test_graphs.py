@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -60,16 +58,6 @@ def test_diff_of_what_moves(models: str, capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out == "no difference\n"
 
 
-def test_diff_says_what_is_wrong(models: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments, answer in (
-        ([models, models], "say which: --model NAME"),
-        ([models, models + "x", "--model", "one"], "No such file"),
-        ([models, models, "--model", "one", "--after", "shares"], "did you mean 'share'"),
-    ):
-        assert main(["diff", *arguments]) == 1
-        assert answer in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("ending", ["svg", "dot"])
 def test_a_picture_of_the_graph(
     models: str, ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -84,22 +72,3 @@ def test_a_picture_of_the_graph(
         assert "Gauss_02_A\\n2/4 * Gauss_01_A" in picture.read_text(encoding="utf-8")
         assert main([*named, "--picture", str(picture), "--after", "fold"]) == 0
         assert "Gauss_02_A\\n0.5 * Gauss_01_A" in picture.read_text(encoding="utf-8")
-
-
-def test_a_picture_without_matplotlib(
-    models: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    whole = builtins.__import__
-
-    def without(name: str, *args: Any, **kwargs: Any) -> Any:
-        if name.split(".")[0] == "matplotlib":
-            raise ImportError(name)
-        return whole(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    named = ["explain", models, "--model", "one", "--picture", str(tmp_path / "graph.svg")]
-    assert main(named) == 1
-    assert "pip install 'pyspec-fit[plot]'" in capsys.readouterr().err

@@ -176,62 +176,6 @@ def test_a_job_fits_a_trace(trace: Path, job: str, known: bool) -> None:
         assert values == again.values
 
 
-@pytest.mark.parametrize(
-    ("job", "says"),
-    [
-        ("fit: {type: 2d}", "fit: the data are one trace; type 2d needs an energy axis: write"),
-        ("fit: {spectrum: 0.0}", "fit: the data are one trace; leave 'spectrum:' out"),
-        ("limits: {energy: [1, 2]}", "limits: the data are one trace; leave 'energy:' out"),
-        ("baseline: [-2, -1]", "baseline: the data are one trace; leave it out"),
-        ("dynamics: {parameter: a, model: b}", "its time laws are the model: leave it out"),
-        ("model: peak", "if it is energy, write 'rename: {time: energy}' below 'data:'"),
-        ("noise: {type: poisson}", "noise: 'type: poisson' needs counts"),
-        ("limits: {time: [0.0, 0.1]}", "job.yaml:1: fit: decay: 1 points cannot determine 2 free"),
-        ("profiles: {parameter: expFun_01_A, model: depth}", "profiles[0].model: m.yaml:1"),
-    ],
-)  # fmt: skip
-def test_what_a_trace_does_not_have(
-    trace: Path, job: str, says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A profile was taken, and the fit then asked for an auxiliary axis, which does not help; of
-    too few points ``--check`` said that all is well."""
-    Path("m.yaml").write_text(DECAY + PEAK + "depth: {pLinear: {m: [1, True], b: [0, False]}}\n")
-    named = "" if "model:" in job.partition("{")[0] else "model: decay\n"
-    Path("job.yaml").write_text(f"{TRACE}{named}{job}\n")
-    for check in ([], ["--check"]):
-        assert main(["fit", "job.yaml", "-q", *check]) == 1
-        assert says in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        ("type: 2d", "type: trace", "fit: the data are spectra over time; take one energy for a"),
-        ("model: doublet", "model: fade", "job.yaml:24: model: models.yaml:27: fade: has laws of"),
-        ("limits:", "profiles: {parameter: GLP_01_x0, model: depth}\nlimits:",
-         "profiles[0].model: file 'data' has no auxiliary axis, along which GLP_01_x0 could differ"
-         "; give it one, such as a depth: auxiliary: {range: [0, 5], points: 20}"),
-        ("limits:", "auxiliary: {values: [0, 1, 1]}\nlimits:", "auxiliary: the auxiliary axis has"),
-        ("limits:", "profiles: {parameter: GLP_01_x0, model: [a, b]}\n"
-         "auxiliary: {values: [0, 1]}\nlimits:",
-         "profiles[0].model: profile_model is ['a', 'b']; name one model"),
-        ("model: doublet", "#", "models: models.yaml: has the models doublet, second; say which"),
-    ],
-)  # fmt: skip
-def test_what_only_the_file_refuses(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-    old: str, new: str, says: str,
-) -> None:  # fmt: skip
-    """Of several profiles the first was taken, in silence."""
-    monkeypatch.chdir(folder)
-    models = (folder / "models.yaml").read_text()
-    (folder / "models.yaml").write_text(models + PEAK.replace("peak", "second"))
-    (folder / "job.yaml").write_text(JOB.replace(old, new, 1), encoding="utf-8")
-    for check in ([], ["--check"]):
-        assert main(["fit", "job.yaml", "-q", *check]) == 1
-        assert says in capsys.readouterr().err
-
-
 def test_the_first_column_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """'errors: 0' and 'block: 0' were taken for none, in silence."""
     energy = np.linspace(80, 90, 101)

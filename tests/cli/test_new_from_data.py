@@ -14,7 +14,6 @@ from pyspec.cli.arguments import build_parser
 from pyspec.cli.commands.show import part_of
 from pyspec.cli.jobs.job import read_job
 from pyspec.cli.jobs.loader import load_data
-from pyspec.cli.shell import word
 
 pytestmark = pytest.mark.usefixtures("numbers_alone")
 
@@ -225,59 +224,6 @@ def test_widths_lie_within_their_bounds_for_any_steps(single: Path) -> None:
         np.savetxt("few.csv", np.c_[energy, data], "%.5f")
         assert main(["new", "au", "few.csv", "--peaks", peaks, "--force"]) == 0
         assert main(["fit", "au/job.yaml", "--check"]) == 0
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["scans/gold.csv"], "is a file, and the job needs a folder; write: pyspec new my_fit sc"),
-        (["my scan.csv"], f"write: pyspec new my_fit {word('my scan.csv')}"),
-        (["au", " "], "DATA is empty; name a file, or leave it out for an example"),
-        (["au", "job.yaml"], "job.yaml: is YAML, no data; 'pyspec fit' runs a job"),
-        (["au", "scans/none.csv"], "no such file"),
-        (["au", "--peaks", "2"], "--peaks is for data that are read; name their file"),
-        (["au", "--units", "energy=eV"], "--units is for data that are read; name their file"),
-        (["au", "--data", "scans/gold.csv"], "name their file: pyspec new au scans/gold.csv"),
-        (["au", "scans/gold.csv", "--peaks", "9"], "for 4 peaks at most"),
-        (["au", "wide.csv"], "choose with --columns x y, by name or number from 0, and --errors"),
-        (
-            ["au", "trace.csv", "--rename", "energy=time", "--peaks", "1"],
-            "--peaks 1: is for spectra; trace.csv: is a trace over time",
-        ),
-        (
-            ["au", "trace.csv", "--rename", "energy=time", "--select", "energy=84:84.15"],
-            "has values at 4 times, and laws of time are read off 5 at least",
-        ),
-        (
-            ["au", "scans/gold.csv", "--select", "energy=84:84.05"],
-            "and a peak on a background needs",
-        ),
-        (
-            ["au", "map.npz"],
-            "has values at 5 energies, and a peak on a background needs 7 at least",
-        ),
-        (["au", "bad.npz"], "has values at 0 energies"),
-        (
-            ["au", "trace.csv", "--units", "energy=ps"],
-            "has an energy axis in ps, a unit of time; say --rename energy=time if these",
-        ),
-        (["au", "map.npz", "--units", "energy=fs"], "say --rename energy=time time=energy if"),
-        (["au", "map.npz", "--rename", "time=x"], "take one place, --at x=1, or --mean x"),
-    ],
-)
-def test_what_cannot_be_done_is_said(
-    words: list[str], says: str, tmp_path: Path, single: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "trace.csv").write_text(single.read_text())
-    axes = {"energy": np.arange(5.0), "time": np.arange(3.0)}
-    np.savez(tmp_path / "map.npz", data=np.ones((3, 5)), **axes)
-    (tmp_path / "wide.csv").write_text("BE,a,b,s\n" + "".join(f"{k},1,3,2\n" for k in range(9)))
-    (tmp_path / "my scan.csv").write_text("1,2\n")
-    (tmp_path / "job.yaml").write_text("model: a\n")
-    np.savez(tmp_path / "bad.npz", data=np.full((3, 5), np.nan), **axes)
-    assert main(["new", *words]) == 1
-    assert says in capsys.readouterr().err
-    assert not (tmp_path / "au").exists()
 
 
 def test_counts_are_offered_their_noise(tmp_path: Path) -> None:

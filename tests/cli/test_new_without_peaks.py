@@ -87,12 +87,6 @@ def test_a_survey_is_cut_into_windows(tmp_path: Path, capsys: pytest.CaptureFixt
     assert (tmp_path / "all/results/report.html").read_text().count("<svg") == 5
 
 
-def test_a_survey_is_asked_for_in_vain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    np.savetxt(tmp_path / "d.csv", np.c_[X, 10 * line(500, 20)], "%.6g", ",")
-    assert main(["new", str(tmp_path / "a"), str(tmp_path / "d.csv"), "--survey"]) == 1
-    assert "is no survey (a spectrum); leave --survey out" in capsys.readouterr().err
-
-
 @pytest.mark.slow
 def test_dips_of_a_series_may_be_negative_at_each_time(tmp_path: Path) -> None:
     """Heights of positive data had the bound 0."""

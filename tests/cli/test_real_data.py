@@ -80,16 +80,3 @@ def test_a_map_needs_a_place(
     (tmp_path / "job.yaml").write_text(JOB.format(path=path, part="select: {x: 99, y: 0}"))
     assert main(["fit", str(tmp_path / "job.yaml")]) == 1
     assert "no position (0 to 40)" in capsys.readouterr().err
-
-
-def test_a_block_of_several_is_shown_on_the_other_scale(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = str(data / "formats" / "SPECS_three_blocks.xy")
-    assert main(["show", path]) == 1
-    assert "3 blocks with different axes" in capsys.readouterr().err
-    picture = ["-o", str(tmp_path / "look.png")]
-    assert main(["show", path, "--block", "2", "--energy-scale", "kinetic", *picture]) == 0
-    assert "136.61 to 1486.61 eV" in capsys.readouterr().out
-    assert main(["show", path, "--block", "Survey", "--to", "meV", *picture]) == 0
-    assert "1.35e+06 to 0 meV" in capsys.readouterr().out

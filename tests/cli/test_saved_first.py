@@ -128,21 +128,6 @@ def test_a_full_disk_behind_the_output_loses_no_fit(
     assert load_fits(results_of(job) / "fits.h5")[0].success
 
 
-@needs_full
-@pytest.mark.slow
-@pytest.mark.parametrize("words", [["--quiet"], ["--json"]])
-def test_a_full_disk_behind_the_output_of_a_process(job: Path, words: list[str]) -> None:
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "pyspec", "fit", str(job), *words],
-            stdout=full, stderr=subprocess.PIPE, text=True, timeout=300, check=False,
-        )  # fmt: skip
-    assert "output cannot be written (No space left on device)" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert {p.name for p in results_of(job).iterdir()} == FILES
-    assert load_fits(results_of(job) / "fits.h5")[0].success
-
-
 def test_results_follow_no_link_out_of_their_folder(
     job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -23,13 +23,7 @@ pytestmark = pytest.mark.usefixtures("quick_figures")
 PEER = os.environ.get("PYSPEC_TRSPECFIT", sys.executable)
 
 
-#: Scripts whose calls other tests of this folder make one by one.
-LONG = ("archive", "batch", "comparison", "cycles", "profiles", "sampling", "tied")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in NAMES]
-)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_script_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare(tmp_path, name)
     for path in SCRIPTS.glob("*.yaml"):
@@ -46,6 +40,10 @@ def test_a_script_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert draw().axes
     if isinstance(measured := space.get("measured"), np.lib.npyio.NpzFile):
         measured.close()
+    if name == "basic":
+        table = answers["2d"].set_index("name")
+        for par, truth in {"GLP_01_A": 20.0, "GLP_01_x0": 84.2}.items():
+            assert abs(table.loc[par, "value"] - truth) < 5 * table.loc[par, "stderr"]
     for answer in answers.values():
         if hasattr(answer, "columns") and "stderr" in answer:
             assert np.isfinite(answer["value"]).all()

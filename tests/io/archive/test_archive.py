@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support.fit_cases import data_1d, data_2d, series, spectrum
 
-from pyspec import FitResults, fit_many
+from pyspec import FitResults
 from pyspec.errors import DataError
 from pyspec.fit import FitResult, fit_model
 from pyspec.io import (
@@ -58,20 +58,6 @@ def test_without_data_they_are_asked_for(tmp_path: Path, one: FitResult) -> None
     assert again.chisqr == pytest.approx(one.chisqr, rel=1e-9)
     assert again.nfev < fit.refit(data_1d(), start="initial").nfev
     assert fit.refit(data_1d(), method="least_squares").method == "least_squares"
-
-
-def test_changes_after_loading_a_model_are_kept(tmp_path: Path) -> None:
-    model = spectrum()
-    model.parameters["GLP_01_A"].min = 1.5
-    model.parameters["GLP_01_F"].vary = False
-    model.parameters["GLP_02_A"].formula = None
-    model.parameters["GLP_02_A"].value = 8.0
-    result = fit_model(model, Measurement(data=data_1d()))
-    save_fit(tmp_path / "a.h5", result)
-    again = load_fit(tmp_path / "a.h5").model
-    assert again.parameters["GLP_01_A"].min == 1.5
-    assert again.opt_param_names == model.opt_param_names
-    assert again.values == result.values
 
 
 def test_several_fits_in_one_file_share_their_data(
@@ -134,12 +120,6 @@ def test_what_is_no_archive_is_refused_and_kept(tmp_path: Path, one: FitResult) 
         read(tmp_path / "a.h5")
 
 
-def test_an_archive_without_parts_of_a_fit(tmp_path: Path) -> None:
-    save_archive(tmp_path / "a.h5", {"hello": 1})
-    with pytest.raises(DataError, match=r"a fit in it has no '.*'; it was not saved by save_fit"):
-        load_fits(tmp_path / "a.h5")
-
-
 def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     path = tmp_path / "a.h5"
     save_archive(path, {"n": 1})
@@ -175,14 +155,6 @@ def three() -> list[FitResult]:
         fit.file_name, fit.fit_type = f"scan_{k}", "spectrum"
         fits.append(fit)
     return fits
-
-
-def test_of_many_fits_whole_ones_are_asked_for(tmp_path: Path) -> None:
-    fits = fit_many(spectrum(), [Measurement(data=data_1d()), Measurement(data=data_1d() + 1.0)])
-    with pytest.raises(DataError, match=r"not OneFit; of fit_many save \[fits.result\(k\) for k "):
-        save_fit(tmp_path / "a.h5", fits)
-    save_fit(tmp_path / "a.h5", [fits.result(k) for k in range(len(fits))])
-    assert len(load_fits(tmp_path / "a.h5")) == 2
 
 
 def test_what_is_asked_for_is_read_alone(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 from pathlib import Path
 
@@ -123,18 +122,6 @@ def test_nothing_can_be_read(path: Path, whole: bytes) -> None:
         load_fits(path, damaged="skip")
     found = verify_archive(path)
     assert (found.intact, found.whole, found.version) == (False, (), None)
-
-
-def test_the_error_can_be_pickled(path: Path, whole: bytes) -> None:
-    path.write_bytes(whole[:1000])
-    with pytest.raises(DataError) as caught:
-        load_fits(path)
-    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
-
-
-def test_damaged_is_raise_or_skip(path: Path) -> None:
-    with pytest.raises(DataError, match="damaged is 'raise' or 'skip', not 'ignore'"):
-        load_fits(path, damaged="ignore")
 
 
 def test_a_text_that_is_a_path_is_never_opened(tmp_path: Path, path: Path) -> None:

@@ -13,13 +13,12 @@ from support.fit_cases import data_1d, spectrum
 
 from pyspec.errors import DataError, ModelError
 from pyspec.fit import FitResult, fit_model
-from pyspec.fit.again import settings_again
 from pyspec.io import load_archive, load_fit, load_fits, save_archive, save_fit
 from pyspec.io.archive import header
 from pyspec.io.archive.deferred_error_file import SteadyFile
 from pyspec.io.atomic import _prefix, folder_lock, replacing
 from pyspec.io.hdf5_heap_check import check_heaps
-from pyspec.model import Measurement, load_profile, load_time_model
+from pyspec.model import Measurement, load_time_model
 
 
 @pytest.fixture(scope="module")
@@ -74,37 +73,6 @@ def test_a_changed_model_goes_on_with_the_noise_of_then(tmp_path: Path) -> None:
     again = stored.refit(model=model)
     known = {name: error for name, error in first.stderr.items() if error}
     assert {name: again.stderr[name] for name in known} == pytest.approx(known, rel=1e-5)
-
-
-def test_a_fit_without_covariance_has_no_correlations(tmp_path: Path) -> None:
-    fixed = spectrum()
-    for name in fixed.opt_param_names[1:]:
-        fixed.set(name, vary=False)
-    result = fit_model(fixed, Measurement(data=data_1d()), method="nelder", max_nfev=3)
-    save_fit(tmp_path / "a.h5", result)
-    fit = load_fit(tmp_path / "a.h5")
-    assert not fit.success
-    assert np.isnan(fit.ending.covariance).all()
-    assert fit.correlations.names == ()
-
-
-def test_random_starts_belong_to_the_settings(tmp_path: Path) -> None:
-    """An archive did not know of them: fits that were made again as then had one start each, of
-    other data too."""
-    model = spectrum()
-    clean = np.asarray(model.evaluate())
-    data = clean + np.random.default_rng(2).normal(0, 0.3, clean.size)
-    model.set("GLP_01_x0", 91.5)
-    how: dict[str, Any] = {"n_starts": 8, "seed": 3}
-    live = fit_model(model, Measurement(data), **how)
-    save_fit(tmp_path / "a.h5", live)
-    stored = load_fit(tmp_path / "a.h5")
-    assert how.items() <= stored.settings.items()
-    again = stored.refit(start="initial")
-    for name, found in live.values.items():
-        np.testing.assert_allclose(found, again.values[name], rtol=1e-8)
-    assert len(again.starts) == 8
-    assert not {*how} & {*settings_again(stored)}  # from the best values
 
 
 @pytest.mark.parametrize(
@@ -214,17 +182,3 @@ def test_what_writes_that_failed_left_out_reads_as_zeros(tmp_path: Path) -> None
         file.seek(1)
         assert file.read(4) == b"23\x00\x00"
         assert file.tell() == 3
-
-
-def test_a_profile_comes_back(tmp_path: Path) -> None:
-    model = spectrum()
-    text = "depth: {pExpDecay: {A: [1, True], tau: [2, False]}}\n"
-    model.add_profile("GLP_01_A", load_profile(text, "depth", "GLP_01_A"))
-    model.set_axes(aux=np.linspace(0.0, 3.0, 4), aux_weights=[1.0, 2.0, 1.0, 0.0])
-    model.set("GLP_01_A", vary=False)
-    result = fit_model(model, Measurement(data=data_1d()))
-    save_fit(tmp_path / "a.h5", result)
-    again = load_fit(tmp_path / "a.h5").model
-    assert again.values == result.values
-    np.testing.assert_array_equal(again.aux_weights, model.aux_weights)
-    np.testing.assert_allclose(again.evaluate(), result.fit, rtol=1e-12)
