@@ -82,19 +82,6 @@ def test_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "://" not in page
 
 
-@pytest.mark.filterwarnings("default:no picture")
-def test_demo_without_matplotlib(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert main(["demo", "--output", str(tmp_path), "--quiet", "--seed", "3"]) == 0
-    shown = capsys.readouterr()
-    assert "report.html, report.txt" in shown.out
-    assert shown.err.startswith("pyspec: warning: no picture: ")
-    assert "pip install 'pyspec-fit[plot]'" in shown.err
-    assert "<img" not in (tmp_path / "report.html").read_text(encoding="utf-8")
-
-
 def test_ctrl_c_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def press(*given: object) -> int:
         raise KeyboardInterrupt

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from pyspec import File, Measurement
-from pyspec.cli import main
 from pyspec.cli.commands.new import JOB, example_data, example_texts, write_folder
 from pyspec.cli.jobs.fields import Fields, JobError
 from pyspec.cli.jobs.job import Job, read_job
@@ -152,20 +151,6 @@ def test_noise_of_a_mean(folder: Path) -> None:
     job = read_job(write(folder, JOB + "noise: {sigma: sigma.csv}\n"))
     with pytest.raises(JobError, match=r"noise: sigma must be finite and above 0, but"):
         series(job)
-
-
-def test_a_mean_of_counts_needs_an_energy_of_all_spectra(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data = np.random.default_rng(1).normal(10.0, 0.1, (20, 21))
-    data[np.arange(21) % 10, np.arange(21)] = np.nan
-    axes = {"energy": np.linspace(0.0, 10.0, 21), "time": np.arange(-10.0, 10.0)}
-    np.savez(folder / "data.npz", data=data, **axes)
-    start = SHORT.replace("data.csv", "data.npz, data: data, mask: nan")
-    path = write(folder, start + "noise: {type: poisson}\nmodel: doublet\nbaseline: [-10, -1]\n")
-    assert main(["fit", str(path), "--check"]) == 1
-    said = capsys.readouterr().err
-    assert re.search(r"job\.yaml:\d+: noise: counts of a mean .* type: 2d, or", said)
 
 
 def test_the_page_of_job_files_names_every_field(

@@ -19,15 +19,6 @@ seen:
   Gauss: {A: [9, True], x0: [84, True], SD: [1.1, True, 0.1, 5]}
   Reference: {A: [2, True]}
 """
-QUANTITY = """
-functions:
-  Flux: {domain: time, formula: A * flux, inputs: flux}
-line:
-  Gauss: {A: ["2 * h"], x0: [84, True], SD: [1, False]}
-parameters: {h: [2, True]}
-light:
-  Flux: {A: [1.2, True]}
-"""
 ENERGY = np.linspace(80, 88, 81)
 REF = 1 + np.cos(3 * ENERGY)
 
@@ -77,25 +68,6 @@ def test_a_column_of_the_data_is_one(tmp_path: Path) -> None:
     assert main(["fit", str(path)]) == 0
     stored = load_fit(tmp_path / "out" / "fits.h5")
     assert abs(stored.values["Reference_01_A"] - 2.5) < 4 * stored.stderr["Reference_01_A"]
-
-
-@pytest.mark.slow
-def test_the_laws_of_a_quantity_may_read_them(tmp_path: Path) -> None:
-    """Such an input was refused: "no function of the model reads an input"."""
-    (tmp_path / "m.yaml").write_text(QUANTITY)
-    delays, flux = np.arange(6.0), np.array([0.0, 1.0, 3.0, 2.0, 1.0, 0.5])
-    line = np.exp(-((ENERGY - 84) ** 2) / 2)
-    data = (5 + 4 * flux)[:, None] * line + np.random.default_rng(0).normal(0, 0.1, (6, 81))
-    np.savez(tmp_path / "d.npz", data=data, energy=ENERGY, time=delays)
-    np.savetxt(tmp_path / "flux.csv", flux)
-    (tmp_path / "job.yaml").write_text(
-        "data: {path: d.npz}\nmodels: m.yaml\nmodel: line\noutput: out\nfit: {type: 2d}\n"
-        "dynamics: {parameter: h, model: light}\ninputs: {flux: flux.csv}\n"
-    )
-    assert main(["fit", str(tmp_path / "job.yaml")]) == 0
-    stored = load_fit(tmp_path / "out" / "fits.h5")
-    assert abs(stored.values["h_Flux_01_A"] - 2) < 4 * stored.stderr["h_Flux_01_A"]
-    assert np.allclose(stored.model.inputs["flux"], flux)
 
 
 @pytest.mark.parametrize(

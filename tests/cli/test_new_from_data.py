@@ -142,24 +142,6 @@ def test_values_that_are_nan_are_left_out(single: Path) -> None:
     assert main(["fit", "au/job.yaml", "--quiet"]) == 0
 
 
-@pytest.mark.slow
-def test_times_and_energies_without_values_are_left_out(
-    series: tuple[Path, np.ndarray], capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = series[0]
-    stored = dict(np.load(path))
-    stored["data"][7] = np.nan  # a whole time, before which the first line is as after it
-    stored["data"][:, 40] = np.nan
-    np.savez(path, **stored)
-    assert main(["new", "au", str(path)]) == 0
-    model = Path("au/models.yaml").read_text()
-    assert model.count("GLP:") == 2
-    law = yaml.safe_load(model[model.index("\ndecay:") :])["decay"]["expFun"]
-    assert 70.0 < law["A"][0] < 110.0
-    assert main(["fit", "au/job.yaml", "--quiet"]) == 0
-    assert "warning" not in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("slope", [8.0, -25.0])
 def test_the_higher_end_of_a_background_is_no_peak(slope: float, single: Path) -> None:
     data = spectrum((400.0, 250.0)) + slope * (ENERGY - 80.0) + 400.0
@@ -215,15 +197,6 @@ def test_few_points_are_fitted_with_as_many_peaks_as_they_allow(n: int, single: 
     assert main(["new", "au", "few.csv"]) == 0
     assert Path("au/models.yaml").read_text().count("GLP:") <= (n - 3) // 4
     assert main(["fit", "au/job.yaml", "--check"]) == 0
-
-
-def test_widths_lie_within_their_bounds_for_any_steps(single: Path) -> None:
-    for energy in (np.linspace(80.0, 92.0, 21), np.array([80, 80.1, 80.2, 81.2, 82.2, 83.2, 84.2])):
-        peaks = "4" if energy.size > 20 else "1"
-        data = np.exp(-((energy - 82.0) ** 2))
-        np.savetxt("few.csv", np.c_[energy, data], "%.5f")
-        assert main(["new", "au", "few.csv", "--peaks", peaks, "--force"]) == 0
-        assert main(["fit", "au/job.yaml", "--check"]) == 0
 
 
 def test_counts_are_offered_their_noise(tmp_path: Path) -> None:

@@ -147,18 +147,6 @@ def test_laws_and_their_start_values_are_read_off_a_trace(name: str, tmp_path: P
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("t", [np.linspace(3.0137, 50, 200), np.linspace(3, 50, 2000)])
-def test_laws_of_a_trace_without_an_onset_begin_with_its_first_value(
-    t: np.ndarray, tmp_path: Path
-) -> None:
-    """Where its time was rounded up, or many values were averaged, they began behind it, and the
-    decay was without its first values, which are the highest."""
-    made(tmp_path, t, 10 * np.exp(-(t - 3) / 8) + 2 + noise(t))
-    values = fitted(tmp_path, expFun_01_tau=8.0, constFun_01_A=2.0)
-    assert t[0] - (t[1] - t[0]) / 20 < values["expFun_01_t0"] <= t[0]
-
-
-@pytest.mark.slow
 def test_an_axis_without_a_name_is_said_to_be_taken_for_an_energy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -87,20 +87,6 @@ def test_a_survey_is_cut_into_windows(tmp_path: Path, capsys: pytest.CaptureFixt
     assert (tmp_path / "all/results/report.html").read_text().count("<svg") == 5
 
 
-@pytest.mark.slow
-def test_dips_of_a_series_may_be_negative_at_each_time(tmp_path: Path) -> None:
-    """Heights of positive data had the bound 0."""
-    time = np.arange(15.0)
-    rows = 90 - np.outer(np.exp(-time / 5), 50 * line(520, 12))
-    rows += np.random.default_rng(3).normal(0, 0.3, rows.shape)
-    np.savez(tmp_path / "d.npz", data=rows, energy=X, time=time)
-    assert main(["new", str(tmp_path / "a"), str(tmp_path / "d.npz")]) == 0
-    assert main(["fit", str(tmp_path / "a" / "job.yaml"), "--quiet"]) == 0
-    linear = load_fit(tmp_path / "a/results/fits.h5").amplitudes
-    assert linear is not None
-    assert np.abs(linear["GLP_01_A"] + 50 * np.exp(-time / 5)).max() < 1
-
-
 @pytest.mark.parametrize(
     ("data", "heights"),
     [
@@ -184,17 +170,3 @@ def test_a_tail_gets_asymmetric_lines(tmp_path: Path) -> None:
     assert text.count("GLSAsym:") == 2
     assert abs(fitted(tmp_path)["GLSAsym_01_a"] - 0.35) < 0.05
     assert reduced(tmp_path) < 1.3 * 4
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ground", [0.0, 5.0])
-@pytest.mark.parametrize("height", [1.0, -1.0])
-def test_noise_gives_peaks_no_second_sign(height: float, ground: float, tmp_path: Path) -> None:
-    """With a tenth of noise a peak on zero went 'to both sides', and a dip was none."""
-    for seed in range(3):
-        noise = np.random.default_rng(seed).normal(0, 0.1, X.size)
-        text = made(tmp_path, X, ground + height * line(500, 40) + noise)
-        assert "both sides" not in text
-        assert ("dips below" in text) == (height < 0)
-        assert text.count("GLP:") == 1
-        assert fitted(tmp_path)["GLP_01_x0"] == pytest.approx(500, abs=4)

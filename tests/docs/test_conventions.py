@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyspec import File, FitResult, Measurement, Project, fit_model, fit_trace, load_model, read
+from pyspec import File, FitResult, Measurement, Project, fit_model, load_model, read
 from pyspec.functions import reference
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "conventions.md"
@@ -73,14 +73,6 @@ def test_binding_energies_and_kinetic_ones_give_the_same_line(resolution: str) -
     assert abs(away) < 1e-4 * one.stderr["DS_01_x0"]
 
 
-def test_width_of_a_glp() -> None:
-    x = np.linspace(-1, 1, 200_001)
-    widths = [np.ptp(x[reference("GLP")(x, 1.0, 0.0, 1.0, m) >= 0.5]) for m in (0, 0.48, 0.5, 1)]
-    assert widths[0] == pytest.approx(1, abs=1e-4)
-    assert widths[-1] == pytest.approx(1, abs=1e-4)
-    assert min(widths) == pytest.approx(1 - 0.044, abs=5e-4)
-
-
 def test_which_errors_are_scaled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "models.yaml").write_text(MODEL)
@@ -106,34 +98,3 @@ def test_which_errors_are_scaled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     declared.set_noise("gaussian", sigma=sigma)
     assert error(declared) == pytest.approx(unscaled)
     assert error(File.from_dataset(read("s.csv"), project)) == pytest.approx(unscaled)
-
-
-def test_errors_of_a_trace_with_sigma_are_not_scaled(tmp_path: Path) -> None:
-    path = tmp_path / "laws.yaml"
-    path.write_text("decay:\n  expFun: {A: [5, True], tau: [3, True, 0.1, 50], t0: [0, False]}\n")
-    time = np.linspace(-2, 20, 60)
-    values = np.where(time < 0, 0, 5 * np.exp(-time / 3))
-    values += np.random.default_rng(1).normal(0, 0.3, 60)
-    one, two = (fit_trace(path, "decay", time, values, sigma=s, progress=None) for s in (0.1, 0.2))
-    assert (two.stderr["expFun_01_tau"] or 0) / (one.stderr["expFun_01_tau"] or 1) == pytest.approx(
-        2
-    )
-
-
-def test_counts_per_second_are_fitted_as_the_counts(tmp_path: Path) -> None:
-    seconds, energy = 20.0, np.linspace(80, 88, 81)
-    clean = 3 + 18 * np.exp(-((energy - 84) ** 2) / 2)
-    counts = np.random.default_rng(2).poisson(clean * seconds).astype(float)
-    scaled = MODEL.replace("[3,", "[60,").replace("[18,", "[360,")
-    found = []
-    for text, data, scale in ((MODEL, counts / seconds, seconds), (scaled, counts, 1.0)):
-        (tmp_path / "models.yaml").write_text(text)
-        file = File(Project(tmp_path, show_output=False), data=data, energy=energy)
-        file.set_noise("poisson", scale=scale)
-        file.load_model("models.yaml", "peak")
-        result = file.fit_spectrum("peak")
-        unit = seconds / scale
-        found.append(
-            (result.values["Gauss_01_A"] / unit, (result.stderr["Gauss_01_A"] or 0) / unit)
-        )
-    assert found[0] == pytest.approx(found[1], rel=1e-6)

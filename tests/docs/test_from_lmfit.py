@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from math import log, pi, sqrt
+from math import pi, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from pyspec.components import fixed
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "from_lmfit.md"
 X = np.linspace(0.5, 20, 196)
-SHARE = 0.3 / (0.3 + 0.7 * sqrt(pi * log(2)))  # m of a fraction of 0.3
 #: (component of pyspec, function of lmfit with the parameters that the page says)
 LINES: list[tuple[Any, Callable[..., Any], dict[str, Any]]] = [
     (parts.ExpBack(3, fixed(0), 0.2), lines.exponential, {"amplitude": 3, "decay": 5}),
@@ -72,15 +71,6 @@ def test_lines_are_those_of_lmfit(component: Any, theirs: Any, given: dict[str, 
         given = {**given, "amplitude": 4}
     wanted = theirs(X, **given)
     assert np.allclose(seen(component), wanted, rtol=1e-9, atol=1e-12 * np.abs(wanted).max())
-
-
-def test_heights_and_shares_of_voigt_and_pseudo_voigt() -> None:
-    voigt = lines.voigt(X, 1, 9, 0.8, 0.5)
-    height = lines.voigt(np.array([9.0]), 1, 9, 0.8, 0.5)[0]
-    assert np.allclose(seen(parts.Voigt(height, 9, 0.8, 1.0)), voigt, rtol=1e-9)
-    mixed = lines.pvoigt(X, 1, 9, 0.65, 0.3)
-    height = lines.pvoigt(np.array([9.0]), 1, 9, 0.65, 0.3)[0]
-    assert np.allclose(seen(parts.GLS(height, 9, 1.3, SHARE)), mixed, rtol=1e-9)
 
 
 def test_names_that_the_page_says_are_there() -> None:

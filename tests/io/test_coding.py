@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pyspec.errors import DataError
-from pyspec.io import from_xarray, read
+from pyspec.io import read
 from pyspec.io.coding import Coding
 
 ENERGY = np.linspace(80.0, 90.0, 6)
@@ -110,14 +110,6 @@ def test_all_readers_have_it(
     data = dataset.data if dataset.dims == ("time", "energy") else dataset.data.T
     assert np.array_equal(data, expected, equal_nan=True)
     assert dataset.n_bad == 1
-
-
-def test_so_has_from_xarray() -> None:
-    xarray = pytest.importorskip("xarray")
-    coords = {"time": TIME, "energy": ENERGY}
-    array = xarray.DataArray(stored_map(), coords=coords, dims=("time", "energy"))
-    array.attrs.update(MARKS[0], **PACKED)
-    assert np.array_equal(from_xarray(array).data, expected_map(0.5, 3.0), equal_nan=True)
 
 
 @pytest.mark.parametrize("marks", [*MARKS, PACKED])

@@ -12,7 +12,6 @@ from scipy.integrate import trapezoid
 from pyspec.errors import DataError
 from pyspec.io import read
 from pyspec.model.data.energy_scale import scale_of_label
-from pyspec.plot.elements.labels import axis_label
 
 WAVELENGTH = np.linspace(400.0, 700.0, 601)
 BAND = np.exp(-(((WAVELENGTH - 520.0) / 30.0) ** 2))
@@ -216,16 +215,3 @@ def test_delays_along_the_first_row_are_no_wavelengths(tmp_path: Path, to: str |
 )
 def test_what_a_label_says_of_the_scale(label: str, scale: str) -> None:
     assert scale_of_label(label) == scale
-
-
-def test_energies_of_casaxps_are_not_converted_twice(tmp_path: Path) -> None:
-    # Binding energies that are called "B.E." were taken for kinetic ones, and 285 eV was 1201.6.
-    (tmp_path / "a.txt").write_text(
-        "K.E.\tCounts\tB.E.\tCPS\n1201\t5\t285.6\t50\n1202\t6\t284.6\t60\n"
-    )
-    for columns in (("B.E.", "CPS"), ("K.E.", "CPS")):
-        found = read(
-            tmp_path / "a.txt", columns=columns, energy_scale="binding", photon_energy=1486.6
-        )
-        np.testing.assert_allclose(found.energy, [285.6, 284.6])
-        assert axis_label(found, "energy").startswith("binding energy")

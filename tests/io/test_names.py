@@ -144,19 +144,6 @@ def test_a_file_that_stays_held_is_named(tmp_path: Path, monkeypatch: pytest.Mon
     assert (tmp_path / "a.txt").read_text() == "old"
 
 
-def test_a_temporary_file_that_is_held_stays_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What cannot be removed hid why the file could not be written."""
-
-    def refuse(self: Path, missing_ok: bool = False) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "unlink", refuse)
-    with pytest.raises(ZeroDivisionError), replacing(tmp_path / "a.txt") as part:
-        part.write_text(str(1 // 0))
-
-
 def test_temporary_names_are_of_one_thread(tmp_path: Path) -> None:
     """Two threads wrote into the same temporary file: a mixture, or an error at the end."""
     path, together = tmp_path / "a.txt", Barrier(4)

@@ -91,29 +91,6 @@ def test_what_a_dataset_tells(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         assert list(frame["Gauss_01_A"]) == [10.0, 20.0, 30.0]
 
 
-def test_what_a_simulator_says_belongs_to_its_data(tmp_path: Path) -> None:
-    simulator = Simulator(model(), noise_level=0.1, noise_type="gaussian", seed=1)
-    assert simulator.data_clean is None
-    clean, noisy, noise = simulator.simulate_1d()
-    assert simulator.data_noisy is noisy
-    sigma, snr = simulator.sigma_data, simulator.get_snr()
-    assert sigma == pytest.approx(0.1 * clean.max())
-    simulator.set_noise_level(0.5)
-    simulator.model.set_values({"Gauss_01_A": 50.0})
-    assert simulator.sigma_data == sigma
-    assert simulator.get_snr() == snr
-    assert simulator.noise_model == {"noise_type": "gaussian", "sigma": sigma}
-    simulator.add_noise(clean, 1)  # of an array of one's own: not the simulator's data
-    assert simulator.data_noisy is noisy
-    with np.load(simulator.save_data(tmp_path / "one.npz", "npz")) as saved:
-        assert np.array_equal(saved["data"], noisy)
-        assert '"noise_level": 0.1' in str(saved["settings"])
-        assert '"Gauss_01_A": 10.0' in str(saved["settings"])
-    simulator.simulate_n(3, dim=1)
-    assert simulator.sigma_data == pytest.approx(0.5 * 52.0)
-    assert np.allclose(noise, noisy - clean)
-
-
 def test_a_comparison_shows_the_simulated_data() -> None:
     pytest.importorskip("matplotlib")
     simulator = Simulator(model(), noise_level=0.1, noise_type="gaussian", seed=1)

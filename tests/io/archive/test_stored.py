@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import lmfit
 import numpy as np
 import pytest
 from support.fit_cases import data_1d, spectrum
@@ -18,7 +17,7 @@ from pyspec.io.archive import header
 from pyspec.io.archive.deferred_error_file import SteadyFile
 from pyspec.io.atomic import _prefix, folder_lock, replacing
 from pyspec.io.hdf5_heap_check import check_heaps
-from pyspec.model import Measurement, load_time_model
+from pyspec.model import Measurement
 
 
 @pytest.fixture(scope="module")
@@ -35,26 +34,6 @@ def test_a_text_with_other_parameters_is_refused(tmp_path: Path, one: FitResult)
     save_archive(tmp_path / "b.h5", kept, arrays=arrays)
     with pytest.raises(ModelError, match="its text gives the parameters Offset_y0, the archive ha"):
         _ = load_fit(tmp_path / "b.h5").model
-
-
-def test_a_fit_in_seconds_is_one_again(tmp_path: Path) -> None:
-    """Bounds 8e-14 apart used to be refused, as lmfit does: they say "min == max"."""
-    tau = "[4e-14, True, 1e-14, 9e-14]"
-    text = f"decay: {{expFun: {{A: [2, True, 0, 10], tau: {tau}, t0: [0, False]}}}}"
-    model = load_time_model(text, "decay")
-    model.set_axes(time=np.linspace(-20e-15, 300e-15, 200))
-    noise = np.random.default_rng(1).normal(0.0, 0.01, 200)
-    one = fit_model(model, Measurement(model.evaluate() + noise), method="leastsq")
-    save_fit(tmp_path / "a.h5", one)
-    again = load_fit(tmp_path / "a.h5")
-    assert str(again.table) == str(one.table)
-    for name, par in one.params.items():
-        own = again.params[name]
-        for what in ("value", "stderr", "vary", "min", "max", "init_value"):
-            assert getattr(own, what) == getattr(par, what)
-    found = lmfit.conf_interval(again.minimizer, again.lmfit, sigmas=[1])["expFun_01_tau"]
-    expected = one.conf_interval("expFun_01_tau", [1])["expFun_01_tau"]
-    np.testing.assert_allclose([x for _, x in found], [x for _, x in expected], rtol=1e-4)
 
 
 def test_a_changed_model_goes_on_with_the_noise_of_then(tmp_path: Path) -> None:

@@ -200,36 +200,6 @@ def test_names_of_dimensions_say_the_order(tmp_path: Path, scales: bool) -> None
         np.testing.assert_array_equal(found.energy, ENERGIES)
 
 
-@pytest.mark.parametrize("scales", [True, False])
-def test_names_of_dimensions_say_the_order_of_axes_that_are_named(
-    tmp_path: Path, scales: bool
-) -> None:
-    """Data of as many times as energies were turned where a call named both axes."""
-    lines = {"time": np.arange(7.0), "energy": ENERGIES}
-    names = ("energy", "time")
-    path = store(tmp_path / "a.h5", names, scales=scales, counts=SQUARE, sigma=SQUARE.T, **lines)
-    found = read(path, data="sigma", energy="energy", time="time")
-    np.testing.assert_array_equal(found.data, SQUARE)
-
-
-def test_a_store_of_zarr_says_the_order(tmp_path: Path) -> None:
-    zarr = pytest.importorskip("zarr")
-    if not hasattr(zarr.Group, "create_array"):
-        pytest.skip("zarr 2")
-    group = zarr.open_group(str(tmp_path / "a.zarr"), mode="w")
-    for name, values, dims in (
-        ("counts", SQUARE, ["time", "energy"]),
-        ("sigma", SQUARE.T + 1, ["energy", "time"]),
-        ("time", np.arange(7.0), ["time"]),
-        ("energy", ENERGIES, ["energy"]),
-    ):
-        array = group.create_array(name, shape=values.shape, dtype=values.dtype)
-        array[...] = values
-        array.attrs["_ARRAY_DIMENSIONS"] = dims
-    found = read(tmp_path / "a.zarr", **NAMES, lazy=True)
-    np.testing.assert_array_equal(np.asarray(found.errors), SQUARE + 1)
-
-
 def test_errors_by_reference_are_not_turned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

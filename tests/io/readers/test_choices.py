@@ -31,21 +31,6 @@ def test_arrays_by_their_short_names_and_axes_of_square_data(tmp_path: Path) -> 
     np.testing.assert_array_equal(found.time, TIME)
 
 
-def test_axes_in_files_of_their_own(tmp_path: Path) -> None:
-    data = np.random.default_rng(1).normal(size=(3, 4))
-    np.savetxt(tmp_path / "data.csv", data, delimiter=",")
-    np.savetxt(tmp_path / "energy.csv", ENERGY[:4])
-    np.save(tmp_path / "time.npy", np.array([0.0, 1.0, 3.0]))
-    path = tmp_path / "data.csv"
-    found = read(path, energy="energy.csv", time="time.npy")
-    np.testing.assert_allclose(found.data, data, rtol=1e-15)
-    np.testing.assert_array_equal(found.time, [0, 1, 3])
-    same = read(path, energy=ENERGY[:4], time="index")
-    np.testing.assert_array_equal(same.time, [0, 1, 2])
-    turned = read(path, energy=[0, 1, 3], time=ENERGY[:4], transpose=True)
-    np.testing.assert_allclose(turned.data, data.T, rtol=1e-15)
-
-
 def test_megaelectronvolts_are_no_millielectronvolts() -> None:
     assert (show_unit(" MeV "), show_unit("meV")) == ("MeV", "meV")
 

@@ -71,17 +71,6 @@ def test_nexus_without_default_old_style_and_in_circles(tmp_path: Path) -> None:
         read(path, data="entry/more", errors="sigma")
 
 
-def test_a_nexus_intensity_has_no_unit_of_angles(tmp_path: Path) -> None:
-    # A converter of VAMAS files writes "degree", and pictures said "intensity (degree)".
-    path = SAMPLES["nexus"][0].make(tmp_path)
-    for label, unit in (("intensity", ""), ("rotation", "degree")):
-        with h5py.File(path, "a") as file:
-            file["scan/other/counts"].attrs.update(long_name=label, units="degree")
-        found = read(path, data="scan/other")
-        assert found.units.get("data", "") == unit
-        assert any("unit 'degree'" in note for note in found.notes) == (unit == "")
-
-
 def test_nexus_energies_in_units_that_are_not_known_are_left_out(tmp_path: Path) -> None:
     # Joule was taken for eV: binding energies were minus the kinetic ones, without a word. Then
     # "electron_volt", as libraries of units write it, was left out.
@@ -150,23 +139,6 @@ def test_igor_text_with_several_waves(tmp_path: Path) -> None:
         path.write_text(ITX.replace("\n", "\r").replace(old, new, 1))
         with pytest.raises(DataError, match=message):
             read(path, block="two words")
-
-
-@pytest.mark.parametrize("step", [1.0, 1e-12])
-def test_igor_waves_of_other_steps_are_separate_in_every_unit(tmp_path: Path, step: float) -> None:
-    """Times in seconds were equal where they differed by less than 1e-8: both waves were read, on
-    the axis of the first."""
-    waves = [
-        f'WAVES/D {name}\nBEGIN\n1\n2\n3\nEND\nX SetScale/P x 0,{delta!r},"s",{name}\n'
-        f'X SetScale d 0,0,"Intensity (counts)",{name}\n'
-        for name, delta in (("a", step), ("b", 2 * step), ("c", 2 * step * (1 + 1e-13)))
-    ]
-    path = tmp_path / "a.itx"
-    path.write_text("IGOR\n" + "".join(waves[:2]))
-    with pytest.raises(DataError, match="2 blocks with different axes"):
-        read(path)
-    path.write_text("IGOR\n" + "".join(waves[1:]))
-    np.testing.assert_allclose(read(path).time, [0, 2 * step, 4 * step])
 
 
 @pytest.mark.parametrize(
@@ -316,27 +288,6 @@ def test_jcamp_compound_and_compressed_files(tmp_path: Path) -> None:
     np.testing.assert_allclose(read(path).data, [0.1, 0.101, 0.103, 0.105, 0.106, 0.106, 0.106])
 
 
-@pytest.mark.parametrize(
-    ("head", "label", "unit"),
-    [
-        ("# Energy loss (eV)\tcounts\n", "Energy loss", "eV"),
-        ("#energy(eV) xmu\n", "energy", "eV"),
-        ("# Sample: Fe foil\n# ring current 100 mA\n#-----\n#  energy   mu\n", "energy", ""),
-    ],
-)
-def test_eels_and_xas_tables_with_headers_in_comments(
-    tmp_path: Path, head: str, label: str, unit: str
-) -> None:
-    path = tmp_path / "a.dat"
-    separator = "\t" if "\t" in head else "  "
-    path.write_text(head + "\n".join(f"{700 + k}{separator}{v}" for k, v in enumerate(COUNTS)))
-    found = read(path)
-    assert (found.labels.get("energy"), found.units.get("energy", "")) == (label, unit)
-    np.testing.assert_array_equal(found.data, COUNTS)
-    if "Sample" in head:
-        assert found.meta["Sample"] == "Fe foil"
-
-
 # what is not read, and axes that start again
 
 
@@ -352,14 +303,3 @@ def test_vamas_with_nul_bytes_and_empty_first_lines(tmp_path: Path) -> None:
 
 DELAYS, WAVES = np.array([0.0, 1.0, 5.0]), np.array([400.0, 410.0, 420.0, 430.0])
 DATA = np.arange(12.0).reshape(3, 4) / 7
-
-
-def test_sia(tmp_path: Path) -> None:
-    path = tmp_path / "a.SIA"
-    rows = [f"{t}\t" + "\t".join(map(str, row)) for t, row in zip(DELAYS, DATA, strict=True)]
-    path.write_text("Time in ps\t" + "\t".join(map(str, WAVES)) + "\n" + "\n".join(rows))
-    found = read(path)
-    np.testing.assert_array_equal(found.data, DATA)
-    assert (found.units["time"], found.notes[0]) == ("ps", "KiMoPack .SIA")
-    path.write_text(path.read_text().replace(str(DATA[1, 1]), ""))
-    assert read(path).n_bad == 1

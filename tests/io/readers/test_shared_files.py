@@ -62,13 +62,6 @@ def test_what_is_in_a_file(data: Any, name: str) -> None:
         assert found.data[-1].tolist() == list(map(float, last))
 
 
-def test_vamas_as_another_reader_sees_it(data: Any) -> None:
-    vamas = pytest.importorskip("vamas")
-    path = data("xps_real/regular.vms")
-    block = vamas.Vamas(str(path)).blocks[0]
-    np.testing.assert_array_equal(read(path).data, block.corresponding_variables[0].y_values)
-
-
 def test_map(data: Any) -> None:
     pytest.importorskip("h5netcdf")
     found: Any = read(data("xps_map/nano_xps.nc"))
@@ -81,14 +74,6 @@ def test_map(data: Any) -> None:
     np.testing.assert_array_equal(one.data, found[25, 20].data)
     raw = read(data("xps_map/nano_xps.nc"), format="hdf5")
     np.testing.assert_array_equal(raw.data, found.data)
-
-
-def test_data_with_axes_beside(data: Any) -> None:
-    folder = data("trspecfit_examples/02_dependent_parameters")
-    found = read(folder / "data.csv", energy="energy.csv", time="time.csv")
-    assert found.shape == (212, 1131)
-    np.testing.assert_array_equal(found.data, np.loadtxt(folder / "data.csv", delimiter=","))
-    np.testing.assert_array_equal(found.energy, np.loadtxt(folder / "energy.csv"))
 
 
 def test_igor_and_text_of_one_survey(data: Any) -> None:

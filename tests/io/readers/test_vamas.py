@@ -43,12 +43,6 @@ def test_an_ellipsis_of_windows_ends_no_line(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.data, VALUES)
 
 
-def test_a_photon_energy_that_is_not_known(tmp_path: Path) -> None:
-    path = write(tmp_path, vamas_text([("C 1s", 0, 1200.0, VALUES)], photon=1e37))
-    with pytest.raises(DataError, match="cannot give binding energies"):
-        read(path, energy_scale="binding")
-
-
 def test_blocks_of_several_samples_are_told_apart(tmp_path: Path) -> None:
     """The list said "C 1s" twice, and a stack had the name of the first sample alone."""
     names = [("C 1s", 1200.0, 1.0), ("Ti 2p", 1000.0, 2.0), ("C 1s", 1200.0, 3.0)]

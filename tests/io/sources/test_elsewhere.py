@@ -140,14 +140,6 @@ def test_a_counted_name_is_followed(folder: Path) -> None:
         read(path, energy="index")
 
 
-def test_a_counted_link_out_of_the_folder_is_refused(folder: Path) -> None:
-    path = folder / "a.h5"
-    counted(path, "part%b.h5")
-    (folder / "part0.h5").symlink_to(folder.parent / "other.h5")
-    with pytest.raises(DataError, match="outside of the folder"):
-        read(path, energy="index")
-
-
 @PIPES
 def test_a_fifo_does_not_hold_the_reader(folder: Path) -> None:
     """It held read() for 200 s."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pyspec.errors import DataError
-from pyspec.io.tables.cells import Lines, cells, number, numbers_of
+from pyspec.io.tables.cells import Lines, number, numbers_of
 from pyspec.io.tables.text import read_table
 
 FILE = Path("table.csv")
@@ -44,21 +44,6 @@ def test_an_unusual_cell_is_read_as_any_other_between_them(cell: str, place: int
     texts[place] = f"{place},{cell}"
     lines = lines_of(texts)
     np.testing.assert_array_equal(lines.values(FILE, 2, {}), cell_by_cell(lines))
-
-
-@pytest.mark.parametrize("row", ["1", "1,2,3", "1,1_0", "1,two"])
-def test_a_wrong_row_is_named_with_its_line(row: str) -> None:
-    texts = [f"{k},{k / 7!r}" for k in range(2500)]
-    texts[1234] = row
-    with pytest.raises(DataError, match=r"table\.csv:1235: "):
-        lines_of(texts).values(FILE, 2, {})
-
-
-def test_a_slice_keeps_the_numbers_of_its_lines() -> None:
-    some = lines_of(["1,2", "3,4", "5,6"])[1:]
-    assert list(some) == [(2, ["3", "4"]), (3, ["5", "6"])]
-    assert len(some) == 2
-    assert cells("3, 4", ",", ".") == some[0][1]
 
 
 def test_a_table_takes_no_string_for_each_cell() -> None:

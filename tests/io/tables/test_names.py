@@ -102,24 +102,3 @@ def test_a_row_of_units_is_that_of_data_too(tmp_path: Path) -> None:
     assert dict(found.units) == {"energy": "eV", "data": "counts/s"}
     assert axis_label(found, "data") == "intensity (counts/s)"
     assert axis_label(found, "energy") == "binding energy (eV)"
-
-
-def test_energies_of_a_photon_energy_in_ev_are_in_ev(tmp_path: Path) -> None:
-    # They had no unit, where the file had none.
-    (tmp_path / "a.csv").write_text("E_kin,I\n91,5\n92,6\n93,7\n")
-    assert "energy" not in {k for k, unit in read(tmp_path / "a.csv").units.items() if unit}
-    found = read(tmp_path / "a.csv", energy_scale="binding", photon_energy=180)
-    assert axis_label(found, "energy") == "binding energy (eV)"
-
-
-def test_a_delay_that_is_a_phase_is_a_time(tmp_path: Path) -> None:
-    # With angles kept from being energies, "Delay (rad)" was an energy: it was not known at all.
-    for unit in ("rad", "deg"):
-        path = tmp_path / "a.csv"
-        path.write_text(f"Delay ({unit}),counts\n0,3\n1,4\n2,6\n3,7\n")
-        found = read(path)
-        assert found.dims == ("time",)
-        assert found.units["time"] == unit
-        assert guess_kind(f"delay [{unit}]") == "time"
-        assert guess_kind(f"Mono energy [{unit}]") is None
-        assert guess_kind("Non-Energy Channel", unit) is None
