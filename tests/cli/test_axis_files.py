@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import yaml
 
-from pyspec import DataError, read
 from pyspec.cli import main
 from pyspec.cli.jobs.job import read_job
 from pyspec.cli.jobs.loader import load_data
@@ -73,16 +72,6 @@ def test_a_job_takes_none_from_where_it_is_called(
     near.unlink()
     assert main(["fit", "../job/job.yaml", "--check"]) == 1
     assert "energy: 'energy.txt' is no file" in capsys.readouterr().err
-
-
-def test_read_says_which_and_refuses_two(folders: Path) -> None:
-    near = put(folders / "data", 80.0)
-    path = folders / "data" / "counts.txt"
-    assert f"energy is what {near} holds" in str(read(path, energy="energy.txt"))
-    put(folders / "here", 0.0)
-    with pytest.raises(DataError, match=r"here[/\\]energy.txt and also .*and these differ; give"):
-        read(path, energy="energy.txt")
-    assert read(path, energy=near).axes["energy"][0] == 80.0
 
 
 @pytest.mark.parametrize("where", ["data", "here"])

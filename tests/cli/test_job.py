@@ -43,18 +43,6 @@ def mean_spectrum(job: Job, rows: tuple[int, int]) -> Measurement:
     return the_file(job)._mean(rows)
 
 
-def test_the_template_is_a_job(folder: Path) -> None:
-    job = read_job(folder / "job.yaml")
-    assert job.name == "my first fit"
-    assert job.data.path == folder / "data.csv"
-    assert job.folder == folder / "results"
-    assert job.energy_limits == (1.0, 19.0)
-    assert job.baseline == (-10.0, -1.0)
-    assert job.fit.options == {"method": ("native",)}
-    # "kinetic energy (eV)" used to stand there, and stayed when the data were binding energies.
-    assert job.plot.x_label == ""
-
-
 def test_axes_are_calibrated_before_a_part_is_taken(folder: Path) -> None:
     whole = load_data(read_job(write(folder, SHORT)))
     text = "data: {path: data.csv, shift: {energy: -0.5, time: 2}, select: {energy: [1, 3]}}\n"

@@ -17,7 +17,6 @@ pytestmark = pytest.mark.usefixtures("numbers_alone")
 DELAYS = np.concatenate([np.arange(-1, 3, 0.1), np.geomspace(3, 500, 40)])
 EVEN = np.arange(-2, 20, 0.1)
 LATE = np.linspace(3, 50, 200)
-LONG = np.linspace(-1, 9, 1000)
 SHORT = 80 + 0.1 * np.arange(60)
 BESIDE = np.r_[np.arange(-1, -0.2, 0.1), np.arange(-0.2, 0.8, 0.03), np.geomspace(0.8, 1500, 45)]
 
@@ -26,9 +25,9 @@ def noise(t: np.ndarray, seed: int = 0, sd: float = 0.1) -> np.ndarray:
     return np.random.default_rng(seed).normal(0, sd, t.size)
 
 
-def made(path: Path, t: np.ndarray, y: np.ndarray, *words: str, head: str = "delay (ps),dA") -> str:
-    np.savetxt(path / "d.csv", np.c_[t, y], "%.8g", ",", header=head, comments="")
-    assert main(["new", str(path / "a"), str(path / "d.csv"), *words]) == 0
+def made(path: Path, t: np.ndarray, y: np.ndarray) -> str:
+    np.savetxt(path / "d.csv", np.c_[t, y], "%.8g", ",", header="delay (ps),dA", comments="")
+    assert main(["new", str(path / "a"), str(path / "d.csv")]) == 0
     return (path / "a" / "models.yaml").read_text()
 
 
@@ -94,15 +93,8 @@ TRACES = {
     ),
     "a rise": Trace(EVEN, RISE + noise(EVEN, sd=0.02), {"  stepFun:": 1},
                     {"stepFun_01_A": 3.0, "expFun_01_tau": 4.0}),
-    "a step": Trace(EVEN, np.where(EVEN > 1.04, 5.0, 2.0) + noise(EVEN),
-                    {"sharper than the steps": 1}, {"stepFun_01_A": 3.0}),
     "an oscillation": oscillation(0.0, np.inf),
     "a damped one at all times": oscillation(-2.0, 6.0),
-    # The width was that of the averages in which the laws were sought, and fixed.
-    "an onset as sharp as the steps of a long trace": Trace(
-        LONG, 2 - 50 * np.where(LONG > 0, np.exp(-LONG / 2), 0.0) + noise(LONG), {},
-        {"expFun_01_tau": 2.0}, {"expFun_01_A": (-50.0, 0.01), "gaussIRF_SD": (0.0015, 1.0)},
-    ),
     # The model had a formula of ten lines for what is a law of the table.
     "an oscillation beside a decay": Trace(
         EVEN,
@@ -113,9 +105,7 @@ TRACES = {
     ),
     "noise": Trace(EVEN, 3 + noise(EVEN),
                    {"No change stands out of the noise: a constant alone": 1, "Fun:": 1}, {}),
-    "a straight line": slope(0.0),
     "a straight line and a decay": slope(decays(EVEN, (4, 2.0), sd=0.15), expFun=1),
-    "an exact parabola": Trace(EVEN, 1 + 0.02 * (EVEN + 2) ** 2, {"expFun:": 1, "stepFun:": 0}),
     # A pulse as short as the steps gets a decay below a tenth of one, outside of its bounds.
     "a pulse": Trace(SHORT, 3 + 9.0 * (np.abs(np.arange(60) - 30) < 4), {}),
     # Beside an artifact, which no law describes, a trace over decades got an oscillation of three
@@ -144,21 +134,3 @@ def test_laws_and_their_start_values_are_read_off_a_trace(name: str, tmp_path: P
     values = fitted(tmp_path, **trace.truth)
     for par, (value, share) in trace.near.items():
         assert values[par] == pytest.approx(value, rel=share)
-
-
-@pytest.mark.slow
-def test_an_axis_without_a_name_is_said_to_be_taken_for_an_energy(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A decay without a heading was read as a spectrum, without a word."""
-    t = np.linspace(0, 50, 200)
-    y = 10 * np.exp(-t / 8) + 2 + noise(t)
-    made(tmp_path, t, y, head="x,y")
-    assert "taken for an energy, as nothing says what it is" in capsys.readouterr().out
-    assert main(["show", str(tmp_path / "d.csv"), "--no-picture"]) == 0
-    assert "'x' is energy, as nothing says what it is" in capsys.readouterr().out
-    text = made(tmp_path, t, y, "--rename", "energy=time", "--force", head="x,y")
-    assert "taken for" not in text
-    fitted(tmp_path, expFun_01_tau=8.0)
-    made(tmp_path, t, y, "--force", head="energy (eV),y")
-    assert "taken for" not in capsys.readouterr().out

@@ -1,8 +1,7 @@
-"""What docs/conventions.md says of widths, tails and errors is so."""
+"""What docs/conventions.md says of binding energies and errors is so."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -11,42 +10,11 @@ import pytest
 from pyspec import File, FitResult, Measurement, Project, fit_model, load_model, read
 from pyspec.functions import reference
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "conventions.md"
-
-#: Other parameters than A and x0 of each line, with its tail at lower energies, then at higher.
-SIDES: dict[str, tuple[tuple[float, ...], ...]] = {
-    "DS": ((0.5, 0.2),),
-    "DSBinding": ((), (0.5, 0.2)),
-    "Mahan": ((0.3, 0.2, 4.0), (0.3, 0.2, -4.0)),
-    "GLSAsym": ((1.0, 0.5, 0.3), (1.0, 0.5, -0.3)),
-    "SkewGauss": ((1.0, -0.3), (1.0, 0.3)),
-    "LA": ((1.0, 0.7, 2.0), (1.0, 2.0, 0.7)),
-    "LF": ((1.0, 0.7, 2.0, 5.0), (1.0, 2.0, 0.7, 5.0)),
-    "GaussAsym": ((0.5, 0.6), (0.5, 1.7)),
-}
-
 MODEL = """
 peak:
   Offset: {y0: [3, True]}
   Gauss: {A: [18, True], x0: [84, True], SD: [1, True]}
 """
-
-
-@pytest.mark.parametrize("line", SIDES)
-def test_side_of_the_tail(line: str) -> None:
-    x = np.linspace(-8, 8, 1601)
-    for given, sign in zip(SIDES[line], (-1, 1), strict=False):
-        if not given:
-            continue
-        value = reference(line)(x, 1.0, 0.0, *given)
-        top = x[value.argmax()]
-        tail, other = (value[abs(x - top - side * 1.5).argmin()] for side in (sign, -sign))
-        assert tail > 1.2 * other
-
-
-def test_the_page_names_these_lines() -> None:
-    table = PAGE.read_text("utf-8").split("| line | tail at lower energies |")[1].split("\n\n")[0]
-    assert set(re.findall(r"`(\w+)`", table)) == set(SIDES)
 
 
 @pytest.mark.parametrize("resolution", ["", "  resolution: {SD: [0.3, True]}\n"])

@@ -97,15 +97,6 @@ def test_a_project_loads_its_files(tmp_path: Path) -> None:
         FitResults.load(tmp_path / "joint.h5", file=["b", "c"])
 
 
-def test_another_label_of_a_file_takes_the_place_of_the_first(tmp_path: Path) -> None:
-    joint, path = without_names(2), tmp_path / "joint.h5"
-    for label in ("first", "second", None):
-        joint[0].label = label
-        save_fit(path, joint)
-        (again,) = load_fits(path)
-        assert [again.label, *(part.label for part in again)] == [None, label or "second", None]
-
-
 def test_each_file_may_have_data_of_its_own(tmp_path: Path) -> None:
     joint, path = without_names(2, SPECTRA), tmp_path / "joint.h5"
     save_fit(path, joint, with_data=False)

@@ -19,7 +19,6 @@ from support.files.samples import (
 
 from pyspec.errors import DataError
 from pyspec.io import FORMATS, READERS, Dataset, read
-from pyspec.io.raw_table import runs
 from pyspec.io.read import _format
 
 CASES = [
@@ -110,25 +109,6 @@ def test_a_block_of_two_spectra_keeps_the_errors_of_both(tmp_path: Path) -> None
     found = read(path, block=1)
     np.testing.assert_allclose(found.data, [1 + ENERGY, 1 - ENERGY])
     np.testing.assert_allclose(found.errors, np.outer([1.1, 1.2], np.ones(ENERGY.size)))
-
-
-UP = np.arange(10.0)
-
-
-@pytest.mark.parametrize(
-    ("axis", "parts"),
-    [
-        (np.concatenate([UP, UP]), [(0, 10), (10, 20)]),
-        (np.concatenate([UP, UP[::-1]]), [(0, 20)]),
-        (np.concatenate([UP, 50 - UP, 280 + UP]), [(0, 10), (10, 20), (20, 30)]),
-        (np.concatenate([np.geomspace(1, 1e3, 9), np.geomspace(1, 1e3, 9)]), [(0, 9), (9, 18)]),
-        (np.array([1.0, 2, 3, 2.5, 4, 5, 6]), [(0, 7)]),
-        (np.array([1.0, 2, 1, 2, 1, 2, 1, 2]), [(0, 8)]),
-        (np.array([1.0, 2, 3, 3, 4, 5, 6]), [(0, 7)]),
-    ],
-)
-def test_where_an_axis_starts_again(axis: np.ndarray, parts: list[tuple[int, int]]) -> None:
-    assert runs(axis) == parts
 
 
 def test_a_spreadsheet_cut_short_is_named(tmp_path: Path) -> None:

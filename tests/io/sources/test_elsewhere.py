@@ -80,22 +80,20 @@ def test_other_files_outside_of_the_folder_are_refused(
             read(path, data="data", lazy=lazy)
 
 
-@pytest.mark.parametrize("where", ["other.h5", "below/other.h5"])
-def test_virtual_data_sets_of_the_own_folder_are_read_and_noted(folder: Path, where: str) -> None:
-    path = make(folder / "a.h5", virtual, where)
-    dataset = read(path, data="data", energy="energy")
-    assert dataset.data.tolist() == SECRET.tolist()
-    assert f"reads from other files of its folder: {Path(where)}" in dataset.notes
-
-
-def test_links_below_the_own_folder_are_read_and_noted(folder: Path) -> None:
-    path = make(folder / "a.nxs", link, "below/other.h5")
+@pytest.mark.parametrize(
+    ("put", "where"),
+    [(virtual, "other.h5"), (virtual, "below/other.h5"), (link, "below/other.h5")],
+)
+def test_files_of_the_own_folder_are_read_and_noted(
+    folder: Path, put: Callable[[Any, str], None], where: str
+) -> None:
+    path = make(folder / "a.nxs", put, where)
     with h5py.File(path, "a") as file:
         file.attrs["NX_class"], file.attrs["signal"] = "NXdata", "data"
         file.attrs["axes"] = "energy"
     dataset = read(path)
     assert dataset.data.tolist() == SECRET.tolist()
-    assert f"reads from other files of its folder: {Path('below/other.h5')}" in dataset.notes
+    assert f"reads from other files of its folder: {Path(where)}" in dataset.notes
 
 
 def test_files_that_others_read_from_are_looked_at_too(folder: Path) -> None:
