@@ -26,7 +26,7 @@ from pyspec.calls import is_whole, one_of, real, real_array, row_of
 from pyspec.components import GLP, Offset
 from pyspec.errors import DataError, FitError, PyspecError
 from pyspec.fit.results.components import component_curves
-from pyspec.io import save_archive
+from pyspec.io import load_fits, save_archive, save_fit
 
 ENERGY = np.linspace(0.0, 10.0, 61)
 TIME = np.arange(12.0)
@@ -92,6 +92,8 @@ CALLS: tuple[tuple[Callable[[], Any], str], ...] = (
     (lambda: PlotConfig(full_range=np.array([])), "full_range"),  # type: ignore[arg-type]
     (lambda: PlotConfig(x_lim=np.array(3.0)), "x_lim"),  # type: ignore[arg-type]
     (lambda: PlotConfig(dpi_save=10**30), "dpi_save"),
+    (lambda: load_fits("a.h5", damaged="ignore"), "damaged is 'raise' or 'skip', not 'ignore'"),
+    (lambda: save_fit("a.h5", fit_many(PAIR[0][0], [PAIR[0][1]])), "not OneFit; of fit_many save"),
     (lambda: save_archive("q.h5", [{"a": 1}, 2]), r"contents\[1\] is .*; give a dict for each"),
     (lambda: components.registered(None), "None is no name of a function"),  # type: ignore[arg-type]
     (lambda: components.free(TIME), "free takes 'energy' or 'time', not array"),  # type: ignore[arg-type]

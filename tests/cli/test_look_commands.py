@@ -208,7 +208,10 @@ def test_explain_the_memory(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     """Each row of the axis stage takes a double, and one for each slope; phases of work memory."""
     path = folder / "kernel.yaml"
     path.write_text(
+        "functions:\n  Bell:\n    parameters: A, x0, w > 0\n"
+        "    formula: A * exp(-((x - x0) / w) ** 2)\n"
         "m:\n  Gauss: {A: [9, True], x0: [3, True], SD: [1, False]}\n"
+        "  Bell: {A: [9, True], x0: [3, True], w: [1, True]}\n"
         "law:\n  gaussCONV: {SD: [1, True]}\n"
         "  expFun: {A: [2, True], tau: [3, True], t0: [0, False]}\n"
     )

@@ -209,3 +209,12 @@ def test_counts_are_offered_their_noise(tmp_path: Path) -> None:
     job.write_text(job.read_text().replace("# noise", "noise"))
     assert main(["fit", str(job), "--quiet"]) == 0
     assert 0.7 < load_fit(tmp_path / "a/results/fits.h5").redchi < 1.4
+
+
+def test_widths_lie_within_their_bounds_for_any_steps(single: Path) -> None:
+    for energy in (np.linspace(80.0, 92.0, 21), np.array([80, 80.1, 80.2, 81.2, 82.2, 83.2, 84.2])):
+        peaks = "4" if energy.size > 20 else "1"
+        data = np.exp(-((energy - 82.0) ** 2))
+        np.savetxt("few.csv", np.c_[energy, data], "%.5f")
+        assert main(["new", "au", "few.csv", "--peaks", peaks, "--force"]) == 0
+        assert main(["fit", "au/job.yaml", "--check"]) == 0

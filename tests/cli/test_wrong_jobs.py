@@ -60,6 +60,7 @@ WRONG: list[tuple[str | tuple[str, str], str]] = [
     (SPECTRA + "fit: {options: {n_starts: many}}", "fit.options.n_starts: give a whole"),
     (SPECTRA + "fit: {options: {linear: eliminat}}", "job.yaml:4: fit.options.linear"),
     (SPECTRA + "fit: {options: {n_start: 3}}", "fit.options.n_start: fit: fits have no"),
+    (SPECTRA + "fit: {options: {max_seconds: -1}}", "job.yaml:4: fit.options.max_seconds: "),
     (SPECTRA + "fit: {options: {seed: -1}}", "fit.options.seed: seed must be a whole"),
     (SPECTRA + "fit: {options: {sigma: 2}}", "no option; write 'noise: {sigma: 0.4}'"),
     # These were taken and had no effect.

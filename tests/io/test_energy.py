@@ -125,18 +125,6 @@ def test_the_other_scale_of_a_table(tmp_path: Path, label: str, now: str) -> Non
     np.testing.assert_array_equal(same.energy, [10, 11, 12])
 
 
-def test_the_fermi_level_is_zero_not_rounding(tmp_path: Path) -> None:
-    # An axis ended at -2.27374e-13 eV.
-    kinetic = 136.61 + np.arange(1351.0)
-    assert 0.0 < abs(1486.61 - kinetic[-1]) < 1e-12
-    rows = "".join(f"{float(energy)!r},{k}\n" for k, energy in enumerate(kinetic))
-    (tmp_path / "a.csv").write_text("Kinetic Energy (eV),I\n" + rows)
-    found = read(tmp_path / "a.csv", energy_scale="binding", photon_energy=1486.61)
-    assert found.energy[-1] == 0.0
-    np.testing.assert_array_equal(found.energy[:-1], 1486.61 - kinetic[:-1])
-    assert "1350 to 0 eV" in found.describe()
-
-
 def test_a_table_that_does_not_say_and_one_in_meV(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("x,I\n10,1\n11,2\n12,4\n")

@@ -207,12 +207,6 @@ def test_axes_along_a_dimension_of_another_name(options: dict[str, str], as_vari
     assert "wavelength lies along the dimension pixel" in found.notes
 
 
-def test_lines_that_are_no_axes_stay_where_they_are() -> None:
-    found = from_xarray(variables(flux=("time", T), energy_error=("energy", E)))
-    assert found.dims == ("time", "energy")
-    assert from_xarray(SHIFTED).dims == ("scan", "energy")
-
-
 MODEL = """
 peak:
   Offset: {y0: [1, True, -10, 10]}

@@ -98,6 +98,15 @@ def test_models_of_the_last_fits(file: File) -> None:
     assert file.model_2d is line
     file.delete_model("line")
     assert file.model_spec is spectrum.model  # the copy that was fitted
+    file.set_active_model("other")
+    assert file.select_model(0) is file.model_active
+    assert "other" in file.describe_model(detail=1)
+    assert "scan" in file.project.describe(detail=1)
+    assert "Gauss_01_A" in file.export_fit("sbs", filepath="slices.json").read_text()
+    file.reset_models()
+    assert not file.models
+    path = file.save_fit("fits.h5", overwrite=True, show_output=1)
+    assert len(file.project.load_fits(path)) == 4
 
 
 def test_a_model_that_replaces_another_says_so(file: File) -> None:

