@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import least_squares
 from support.fit_cases import agree
 
-from pyspec import fit_joint, fit_model, load_fit, load_model, save_fit
+from pyspec import fit_joint, fit_model, fit_slices, load_fit, load_model, save_fit
 from pyspec.errors import FitError
 from pyspec.fit import FitResult
 from pyspec.fit.findings.kinds import Kind
@@ -182,9 +182,11 @@ def test_a_result_from_an_archive_knows_its_loss(tmp_path: Any, loss: Any, name:
         stored.conf_interval()
 
 
-def test_joint_fits() -> None:
+def test_slices_and_joint_fits() -> None:
     rows = np.array([spoiled(seed) for seed in range(3)])
     alone = [fit_model(model(), Measurement(one), **SOFT) for one in rows]
+    slices = fit_slices(model(), Measurement(rows), **SOFT)
+    assert slices[1].result.stderr == alone[1].stderr
     joint = fit_joint([(model(), Measurement(one)) for one in rows], **SOFT)
     assert joint.success, joint.message
     errors = np.array([one.stderr["Gauss_01_x0"] for one in alone])
