@@ -187,3 +187,5 @@ def test_what_cannot_convolve_is_refused(kind: str) -> None:
 def test_a_kernel_belongs_above_laws() -> None:
     with pytest.raises(ModelError, match="Two is a kernel; it belongs in a dynamics model"):
         load_model(TWO + "m: {Two: {a: [1, True], b: [1, True]}}\n", "m")
+    with pytest.raises(ModelError, match="reach: belongs to a kernel; write 'domain: kernel'"):
+        load_model("functions: {K: {formula: A * x, reach: 3}}\nm: {K: {A: [1, True]}}\n", "m")

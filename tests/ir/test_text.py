@@ -237,6 +237,9 @@ def test_the_difference_names_what_changed() -> None:
         "+ Level -> before ADDEND[0]",
         "+ Shirley -> 99 ADDEND[2]",
     ]
+    assert diff(graph, parse_graph(WHOLE.replace('"total" @15', '"total" @16'))) == [
+        "~ total: number 15 -> 15, source_order 15 -> 16"
+    ]
 
 
 if __name__ == "__main__":
