@@ -9,15 +9,25 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.fit_cases import series
 from support.native_cases import CASES
 from support.zoo import ENERGY, TIME, make_model
 
+from pyspec import PyspecError, TooLargeError
+from pyspec._library.memory import doubles
 from pyspec.errors import BackendError, DataError, ModelError, PlanError
 from pyspec.executor import (
+    BACKENDS,
+    CompareExecutor,
+    CompiledExecutor,
+    InterpretedExecutor,
     PartsExecutor,
     Problem,
+    evaluate_2d,
+    extract_theta,
     make_executor,
     make_joint_executor,
+    make_plan,
     worst_difference,
 )
 from pyspec.executor.team import choose_threads
@@ -197,3 +207,64 @@ def test_files_that_do_not_share_a_parameter_alike_are_refused() -> None:
         make_joint_executor(parts)
     with pytest.raises(ModelError, match="at least one file"):
         make_joint_executor([])
+
+
+@pytest.mark.parametrize("kind", [CompiledExecutor, InterpretedExecutor])
+def test_executor_pickles(kind: type) -> None:
+    model = make_model("doublet_sin")
+    executor = kind(make_plan(model), Measurement(data=model.evaluate() + 0.1))
+    again = pickle.loads(pickle.dumps(executor))
+    np.testing.assert_array_equal(again.residual(model.theta()), executor.residual(model.theta()))
+
+
+@pytest.mark.parametrize("backend", ["tree", "interpreted", "compiled"])
+def test_residual_without_data(backend: str) -> None:
+    model = make_model("one_peak")
+    with pytest.raises(DataError, match="needs data"):
+        make_executor(model, None, backend).residual(model.theta())
+
+
+def test_compare_raises_where_executors_differ() -> None:
+    model = make_model("one_peak")
+
+    class Off(InterpretedExecutor):
+        def run(self, theta: object, fixed: object = None) -> np.ndarray:
+            spectrum = super().run(theta, fixed)  # type: ignore[arg-type]
+            spectrum[3, 5] += 1e-8
+            return spectrum
+
+    plan = make_plan(model)
+    compare = CompareExecutor([Off(plan), CompiledExecutor(plan)])
+    with pytest.raises(BackendError, match=r"index \(3, 5\)"):
+        compare.run(model.theta())
+
+
+def test_model_evaluate_and_evaluate_2d() -> None:
+    model = make_model("doublet_sin")
+    plan = make_plan(model)
+    theta = extract_theta(plan, {name: par.value for name, par in model.parameters.items()})
+    expected = evaluate_2d(plan, theta)  # type: ignore[arg-type]
+    for backend in BACKENDS:
+        np.testing.assert_allclose(
+            model.evaluate(backend=backend), expected, rtol=0, atol=1e-10 * expected.max()
+        )
+
+
+def test_the_message_says_what_was_asked_for() -> None:
+    assert doubles(3, lambda: "").shape == (3,)
+    with pytest.raises(TooLargeError, match=r"^a matrix would take 8.59e\+09 GiB") as caught:
+        doubles(1 << 60, lambda: "a matrix")
+    assert isinstance(caught.value, MemoryError)
+    assert isinstance(caught.value, PyspecError)
+
+
+def test_every_array_of_an_executor_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy's own error used to come out, which says neither of which model nor of what."""
+    executor = make_executor(series(), Measurement(data=np.ones((36, 81))))
+    theta = np.array([2.4, 10.0, 84.3, 1.6, 0.7, 12.0])
+    monkeypatch.setattr(executor, "_size", 1 << 59)
+    for call in (executor.run, executor.residual):
+        with pytest.raises(TooLargeError, match=r"spectrum: 36 × 81 points would take"):
+            call(theta)
+    with pytest.raises(TooLargeError, match=r"points, times 6 derivatives, would take"):
+        executor.jacobian(theta)

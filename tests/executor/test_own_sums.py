@@ -40,25 +40,20 @@ m:
   Gauss: {A: [3, True, 0, 50], x0: [84.5, True, 82, 86], SD: [0.5, True, 0.1, 3]}
 law:
   expFun: {A: [1, True], tau: [2, True, 0.1, 30], t0: [0, False], y0: [0.1, True]}
-along:
-  pLinear: {m: [0.7, True], b: [0.1, False]}
 """
 
 
-# ---- in a model ---------------------------------------------------------------------------------
-
-
-def still(text: str = FILE) -> Model:
-    model = load_model(text, "m")
+def still() -> Model:
+    model = load_model(FILE, "m")
     model.set_axes(energy=ENERGY)
     return model
 
 
-def moving(text: str = FILE) -> Model:
-    model = load_model(text, "m")
+def moving() -> Model:
+    model = load_model(FILE, "m")
     model.set_axes(energy=ENERGY, time=TIME)
     for name in ("Step_01_x0", "Gauss_01_x0"):
-        model.add_dynamics(name, load_dynamics(text, "law", name))
+        model.add_dynamics(name, load_dynamics(FILE, "law", name))
     return model
 
 
@@ -77,9 +72,6 @@ def test_columns_of_what_is_summed_are_differences(make: Callable[[], Model]) ->
     assert not [name for name in unknown if name.startswith("Gauss_01_A")]
     with pytest.raises(PlanError, match="has no known derivative"):
         executor.jacobian(model.theta())
-
-
-# ---- as any other component ---------------------------------------------------------------------
 
 
 def test_the_sums_are_those_of_numpy_at_each_time() -> None:

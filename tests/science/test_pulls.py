@@ -8,8 +8,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bench.problems.cases import six_files
 from bench.pulls import CASES, limits, run_case
 from bench.science import FreeOnset, TiedDoublet
+from pyspec.fit import fit_joint
 
 #: A fit by lmfit has the same Jacobian and covariance; the usual path is native.
 METHODS = ["native", pytest.param("leastsq", marks=pytest.mark.slow)]
@@ -52,3 +54,16 @@ def test_tau_of_a_tied_doublet(irf: str, moved: str) -> None:
     pulls = TiedDoublet(irf, moved).pulls(20)
     assert np.count_nonzero(np.abs(pulls) < 3) >= 19
     assert abs(np.mean(pulls)) < 3 / np.sqrt(20)
+
+
+def test_six_files_with_one_decay_time_and_one_instrument() -> None:
+    case = six_files()
+    result = fit_joint(case.parts)
+    assert case.n_points == 6 * 98 * 200
+    assert result.success
+    assert set(result.joint.problem.names) == set(case.truth)
+    assert len(case.truth) == 6 * 6 + 2
+    pulls = {n: (result.values[n] - true) / result.stderr[n] for n, true in case.truth.items()}
+    assert max(map(abs, pulls.values())) < 3, pulls
+    assert np.std(list(pulls.values())) == pytest.approx(1.0, abs=0.35)  # of 38 draws
+    assert result.redchi == pytest.approx(0.3**2, rel=0.02)
