@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from support.column_models import DECAY, OFFSET, PEAK, SHAPED, SHIRLEY, energy_model
+from support.fit_cases import data_2d, series, spectrum
 from support.graphs import node_ids
 
+from pyspec import Measurement, Simulator, fit_model
+from pyspec.cli.commands.explain import plan_text
 from pyspec.errors import PassError, PlanError
+from pyspec.fit import fit_joint, fit_slices
 from pyspec.ir import build_graph, parse_graph, print_graph
 from pyspec.model import Model
 from pyspec.passes import PASSES, after, neutral, run
+from pyspec.plan import schedule_2d
 
 
 def before_and_after(name: str, text: str) -> tuple[str, tuple[str, ...]]:
@@ -260,3 +267,27 @@ def test_the_environment_chooses(
     _, _, report = run(build_graph(RICH["1d"]), "fold")
     left = [name for name in ran if name != "fold"]
     assert [step.name for step in report if step.ran] == ["expand", *left]
+
+
+ENTRIES: dict[str, Callable[[], object]] = {
+    "evaluate": lambda: series().evaluate(),
+    "evaluate, interpreted": lambda: series().evaluate(backend="interpreted"),
+    "fit": lambda: fit_model(series(), Measurement(data=data_2d())),
+    "joint fit": lambda: fit_joint([(series(), Measurement(data=data_2d()))] * 2),
+    "slices": lambda: fit_slices(spectrum(), Measurement(data=data_2d())),
+    "simulate": lambda: Simulator(series(), seed=1).simulate_2d(),
+    "schedule": lambda: schedule_2d(build_graph(series())),
+    "explain": lambda: plan_text(series()),
+}
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_every_model_that_is_lowered_goes_through_the_passes(
+    entry: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that is no pass stops them all: none goes another way, and none falls back."""
+    ENTRIES[entry]()
+    monkeypatch.setenv("PYSPEC_PASSES", "-fole")
+    with pytest.raises(PassError, match="PYSPEC_PASSES: 'fole' is no pass; did you mean 'fold'"):
+        ENTRIES[entry]()
+    series().evaluate(backend="tree")
