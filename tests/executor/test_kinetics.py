@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.agreement import BACKENDS, agreed, check_slopes
+from support.agreement import agreed, check_slopes
 
 from pyspec import load_model
 from pyspec.model.build.load import load_time_model
@@ -66,19 +66,3 @@ def test_derivatives_of_a_model_are_differences(scheme: str) -> None:
     model = load_model(PEAKS.replace("  reversible: {k1", f"  {scheme}: {{k1"), "two")
     model.set_axes(energy=np.linspace(80, 90, 11), time=TIME)
     check_slopes(model, 3e-8, step=1e-6, halvings=0, least=1.0)
-
-
-@pytest.mark.slow
-def test_populations_that_cannot_be_followed_are_nan() -> None:
-    """Three states that eat each other oscillate for ever."""
-    text = """
-kinetics:
-  chase: {A + B -> A + A: k1, B + C -> B + B: k1, C + A -> C + C: k1,
-          start: {A: 1, B: 0.3, C: 0.2}}
-law:
-  chase: {k1: [1, True], t0: [0, False], A: [1, True]}
-"""
-    model = load_time_model(text, "law")
-    model.set_axes(time=np.array([-1.0, 0.0, 3.0, 1e6, 1e7]))
-    for backend in BACKENDS:
-        np.testing.assert_array_equal(np.isnan(model.evaluate(backend)), [0, 0, 0, 1, 1])

@@ -1,9 +1,13 @@
-"""The text of a graph, its digests and the difference of two graphs."""
+"""The text of a graph, its digests, the difference of two graphs, and that nobody changes one."""
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import json
+import pickle
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -14,9 +18,9 @@ import pytest
 from support.golden import golden_models
 from support.graphs import WHOLE
 from support.random_models import accepted
-from support.zoo import ZOO, make_model
+from support.zoo import PEAK, SHIRLEY, ZOO, make_model
 
-from pyspec.errors import PlanError
+from pyspec.errors import ModelError, PlanError
 from pyspec.ir import (
     Cycle,
     DomainKind,
@@ -31,6 +35,7 @@ from pyspec.ir import (
     parse_graph,
     print_graph,
 )
+from pyspec.model import load_model
 from pyspec.passes import run
 from pyspec.plan import schedule_1d, schedule_2d
 
@@ -174,8 +179,8 @@ def digests() -> dict[str, list[str]]:
 
 
 def test_digests_are_those_of_any_python_and_process() -> None:
-    """digests.json was written once; `python tests/ir/test_text.py` writes it again after a change
-    of what a graph is."""
+    """digests.json was written once; `PYTHONPATH=.:tests python tests/ir/test_text.py` writes it
+    again after a change of what a graph is."""
     assert digests() == json.loads(DIGESTS.read_text())
 
 
@@ -240,6 +245,63 @@ def test_the_difference_names_what_changed() -> None:
     assert diff(graph, parse_graph(WHOLE.replace('"total" @15', '"total" @16'))) == [
         "~ total: number 15 -> 15, source_order 15 -> 16"
     ]
+
+
+IDLE = {
+    "last": (PEAK + SHIRLEY, r"Shirley: reads what stands below it.*move it above GLP_01"),
+    "alone": (SHIRLEY, "Shirley: reads what stands below it, and nothing does; add what it is to"),
+}
+
+
+@pytest.mark.parametrize("case", IDLE)
+@pytest.mark.parametrize("backend", ["compiled", "interpreted", "tree"])
+def test_a_background_that_reads_nothing_is_refused(case: str, backend: str) -> None:
+    """It was 0 in silence, in pictures and on paper, and no fit took it."""
+    text, message = IDLE[case]
+    model = load_model("m:\n" + text, "m")
+    model.set_axes(energy=np.linspace(80.0, 90.0, 21))
+    with pytest.raises(ModelError, match=message):
+        model.evaluate(backend)
+    with pytest.raises(ModelError, match=message):
+        build_graph(model)
+
+
+AGAIN: dict[str, Callable[[GraphIR], GraphIR]] = {
+    "as built": lambda graph: graph,
+    "pickled": lambda graph: pickle.loads(pickle.dumps(graph)),
+    "copied": copy.deepcopy,
+    "replaced": lambda graph: dataclasses.replace(graph, name="other"),
+    "parsed": lambda graph: parse_graph(print_graph(graph)),
+    "after the passes": lambda graph: run(graph)[0],
+}
+
+
+@pytest.mark.parametrize("way", AGAIN)
+def test_nobody_can_change_a_graph(way: str) -> None:
+    """Arrays of nodes could be written to, and the fingerprint stayed."""
+    graph = AGAIN[way](parse_graph(WHOLE))
+    before = graph.fingerprint
+    arrays = [array for node in graph.nodes for array in node.arrays.values()]
+    assert arrays
+    for array in (*arrays, graph.energy, graph.time, graph.aux, graph.aux_weights):
+        assert array is not None
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7.0
+    for node in graph.nodes:
+        with pytest.raises(TypeError):
+            node.arrays["other"] = arrays[0]  # type: ignore[index]
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            node.value = 7.0  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        graph.inputs_by_kind[0, EdgeKind.ADDEND] = ()  # type: ignore[index]
+    with pytest.raises(TypeError):
+        graph.arrays["other"] = arrays[0]  # type: ignore[index]
+    with pytest.raises(TypeError):
+        graph.node_by_name["other"] = 0  # type: ignore[index]
+    assert isinstance(graph.nodes, tuple)
+    assert isinstance(graph.edges, tuple)
+    again = dataclasses.replace(graph)
+    assert again.fingerprint == before == pickle.loads(pickle.dumps(graph)).fingerprint
 
 
 if __name__ == "__main__":
