@@ -108,6 +108,16 @@ def test_a_whole_script(file: File, capsys: pytest.CaptureFixture[str]) -> None:
         assert part in text
 
 
+def test_a_point_is_on_a_limit_but_for_rounding() -> None:
+    """np.arange has 83.99999999999977 for 84, which [84, 86] left out."""
+    axis = np.arange(80, 90.01, 0.1)
+    file = File(data=np.ones((101, 101)), energy=axis, time=np.arange(101) * 0.1 - 5.0)
+    file.set_fit_limits([86.1, 83.1], time_limits=[-4.7, 4.9])
+    assert (file.columns, file.rows) == ((31, 62), (3, 100))
+    file.set_fit_limits([84.001, 86.0])  # by a hundredth of a step it is none
+    assert file.columns == (41, 61)
+
+
 def test_fit_spectrum(file: File) -> None:
     prepare(file)
     point = file.fit_spectrum("base", time_point=-3.1)
@@ -153,6 +163,14 @@ def test_data_are_kept_where_they_lie_and_frozen(kind: type) -> None:
     with pytest.raises(ValueError, match="read-only"):
         held[0, 0] = 1
     data[0, 0] = 1  # the owner's array stays writable
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.float16, ">f8", np.longdouble])
+def test_other_numbers_become_float64(kind: Any) -> None:
+    held = make(GOOD.astype(kind)).data
+    assert held is not None
+    assert held.dtype == np.float64
+    assert held.dtype.isnative
 
 
 def test_data_that_are_not_finite() -> None:

@@ -152,6 +152,12 @@ def test_a_spectrum_that_fails_has_its_message(peak: Model, scan: Any, tmp_path:
     assert found.redchi.values[0, 0] < 2.0
 
 
+def test_axes_may_have_any_order(peak: Model, scan: Any, stored: Path, tmp_path: Path) -> None:
+    first = xarray.open_zarr(stored).load()
+    turned = fit_map(peak, scan.transpose("energy", "y", "x"), tmp_path / "turned.zarr").load()
+    assert turned.identical(first)
+
+
 def test_counts_windows_and_start_values(peak: Model, tmp_path: Path) -> None:
     clean = 30.0 + 180.0 * np.exp(-(((ENERGY - 84.0) / 0.6) ** 2))
     data = np.random.default_rng(1).poisson(clean, (2, 5, 60)).astype(np.uint16)

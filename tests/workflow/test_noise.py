@@ -77,6 +77,21 @@ def test_unequal_sigmas_and_masked_points_of_a_mean(project: Project) -> None:
     np.testing.assert_allclose(1.0 / measurement.weight, wanted)
 
 
+def test_sigma_comes_back_as_it_was_declared(project: Project) -> None:
+    """It used to become a map, and to gather rounding."""
+    file = make(project)
+    file.set_noise("gaussian", sigma=0.3)
+    for _ in range(2):
+        file.calibrate_data(np.linspace(0.7, 1.9, 61))
+        assert file.sigma_type == "array"
+    file.reset_calibration()
+    assert (file.sigma_type, file.sigma_data) == ("constant", 0.3)
+    file.calibrate_data(np.linspace(0.7, 1.9, 61))
+    file.set_noise("gaussian", sigma=0.5)  # of the calibrated data
+    file.reset_calibration()
+    np.testing.assert_allclose(np.ravel(file.sigma_data), 0.5 * np.linspace(0.7, 1.9, 61))
+
+
 def test_which_axis_a_line_of_sigmas_belongs_to(project: Project) -> None:
     """One value an energy used to be refused, or taken for one a time where both are as many."""
     per_energy = np.linspace(0.3, 0.9, 61)
@@ -206,20 +221,3 @@ def test_what_is_masked_needs_no_sigma(project: Project, along: str) -> None:
     sigma[0] = np.nan
     with pytest.raises(DataError, match=r"is nan at \(0, 0\)"):
         file.set_noise("gaussian", sigma=sigma)
-
-
-def test_a_mean_has_no_value_where_no_point_counts_and_one_where_it_is_left_out(
-    project: Project,
-) -> None:
-    """It was 0 at both, as if that had been measured: pictures had crosses there."""
-    mask = np.zeros(GAUSSIAN.shape, bool)
-    mask[:, 2] = True
-    file = make(project, mask=mask)
-    energy = file.energy
-    assert energy is not None
-    file.set_fit_limits(exclude=[(energy[4], energy[5])])
-    file.define_baseline(None, None)
-    baseline = np.where(np.arange(energy.size) == 2, np.nan, GAUSSIAN.mean(axis=0))
-    np.testing.assert_allclose(file.baseline, baseline)
-    keep = ~np.isin(np.arange(energy.size), [2, 4, 5])
-    np.testing.assert_array_equal(file._mean((0, len(GAUSSIAN))).keep, keep)

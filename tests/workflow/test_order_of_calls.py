@@ -106,6 +106,11 @@ def test_both_how_tos_before_and_after_dynamics(project: Project) -> None:
     assert joint["other"] is joint[1]
     assert joint["scan"].values["tau"] == joint["other"].values["tau"] == joint.values["tau"]
     assert joint.started_from == "the baseline fit"
+    assert str(joint).splitlines()[1] == "file00_ is scan, file01_ is other"
+    for each in joint:
+        assert joint.stderr["tau"] == each.stderr["tau"]
+        assert each.fit.shape == each.data.shape
+    assert joint.chisqr == pytest.approx(sum(each.chisqr for each in joint), rel=1e-9)
     with pytest.raises(FitError, match=r"^no file 'othr'; did you mean 'other'\?"):
         joint["othr"]
 
@@ -116,6 +121,18 @@ def test_both_how_tos_before_and_after_dynamics(project: Project) -> None:
     assert joint.statistics["r2"] > 0.99
     with pytest.raises(FitError, match=r"joint\[0\]\.energy"):
         _ = joint.joint.energy
+    other.set_noise("gaussian", sigma=0.05)
+    with pytest.raises(FitError, match="call set_noise for all or none"):
+        project.fit_2d(model_name="peak")
+
+
+def test_spectra_are_fitted_together_by_fit_joint(project: Project) -> None:
+    """The error named fit_spectrum, which fits each on its own."""
+    for name in "ab":
+        File(project, name=name, data=np.ones(30), energy=np.arange(30.0))
+    project.load_models(model_yaml="models.yaml", model_info="peak")
+    with pytest.raises(DataError, match=r"file 'a' holds one spectrum .* by fit_joint\(\[\(model"):
+        project.fit_2d(model_name="peak")
 
 
 def test_files_of_one_name_are_refused(project: Project) -> None:

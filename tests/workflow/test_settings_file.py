@@ -20,12 +20,9 @@ def project_of(folder: Path, text: str) -> Project:
     ("text", "name", "value"),
     [
         ("noise_type: gaussian\nsigma_data: 1e-3\n", "sigma_data", 1e-3),  # was refused as text
-        ("noise_type: gaussian\nsigma_data: 2.5E-2 # counts\n", "sigma_data", 0.025),
         ("noise_type: poisson\nnoise_scale: 010\n", "noise_scale", 10),  # was eight
         ("show_output: off\n", "show_output", False),
-        ("show_output: No\n", "show_output", False),
         ("show_output: 0\n", "show_output", False),
-        ("show_output: 2\n", "show_output", True),
         ("num_fmt: '%.3f'\n", "num_fmt", "%.3f"),
         ("\ufeffdelim: ';'\n", "delim", ";"),
     ],
@@ -43,14 +40,11 @@ def test_values_are_what_a_model_file_would_mean(
     [
         ("delim: ','\nshow_output: False\u00a0\n", r"2: show_output is 'False\\xa0'"),
         ("show_output:\n", "1: show_output is empty; write true or false"),
-        ("show_output: 0\nshow_output: 1\n", "2: show_output is given twice; remove one"),
         ("x_lim: [1, 2]\nx-lim: [3, 4]\n", "2: x-lim is given twice; remove one"),
         ("noise_scale: 1_000\n", "1: noise_scale is '1_000'; give a number such as 1.5e3"),
         ("sigma_data: 1:30\n", "1: sigma_data is '1:30'; give a number"),  # was 90
-        ("sigma_data: [1, 2]\n", r"1: sigma_data is \[1, 2\]; give a number"),
         ("delim: ','\n\tnum_fmt: 1\n", "2: not valid YAML: .*; indent with spaces, not with tabs"),
         ("backend: " + "[" * 100_000, ".*nested too deeply"),
-        ("? [1, 2]\n: 3\n? {a: 1}\n: 2\n", ".*a key must be a word"),
         ("delim: ','\nbakend: tree\n", "2: unknown setting 'bakend'; did you mean 'backend'"),
     ],
 )
@@ -74,8 +68,6 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
         ("delim: ','\nx_dir: down\n", "2: PlotConfig: x_dir must be one of"),
         ("noise_type: Gaussian\n", "1: gaussian noise needs 'sigma_data:'"),
         ("noise_type: poisson\nsigma_data: 3\n", "2: sigma_data belongs to 'noise_type: gaussian'"),
-        ("noise_type: gausian\nsigma_data: 3\n", "2: noise_type must be one of .*did you mean"),
-        ("noise_type: gaussian\nsigma_data: -1\n", "2: sigma must be finite and above 0"),
     ],
 )
 def test_what_other_parts_refuse_has_its_line_too(tmp_path: Path, text: str, said: str) -> None:

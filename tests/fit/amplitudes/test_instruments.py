@@ -22,19 +22,6 @@ Array = np.ndarray
 ENERGY = np.linspace(400.0, 700.0, 25)
 TIME = np.concatenate([np.linspace(-2, 3, 81), np.geomspace(3.2, 60, 25)])
 
-PLAIN = """
-decays:
-  gaussIRF: {SD: [0.2, True, 0.01, 1]}
-  gaussIRF: {SD: [0.5, True, 0.05, 3], share: [0.3, True, 0, 1], shift: [0.1, True, -1, 1]}
-  expFun: {A: {free: energy}, tau: [2, True, 0.1, 10], t0: [0.1, True]}
-  expFun: {A: {free: energy}, tau: [20, True, 1, 100], t0: ["expFun_01_t0"]}
-  stepFun: {A: {free: energy}, t0: ["expFun_01_t0"]}
-"""
-PLAIN_TRUTH = {
-    "gaussIRF_SD": 0.15, "gaussIRF_02_SD": 0.7, "gaussIRF_02_share": 0.4,
-    "gaussIRF_02_shift": 0.25, "expFun_01_tau": 1.5, "expFun_01_t0": 0.05, "expFun_02_tau": 12.0,
-}  # fmt: skip
-
 CHIRPED = """
 parameters:
   onset: [0.1, True]
@@ -85,21 +72,6 @@ def mixed(law: Callable[..., Array], gaussians: list[tuple[float, ...]], *values
     return np.sum(traces, axis=0)
 
 
-def plain_traces(values: dict[str, float], energy: float) -> Array:
-    share, onset = values["gaussIRF_02_share"], values["expFun_01_t0"]
-    seen = [
-        (values["gaussIRF_SD"], 1 - share, 0.0),
-        (values["gaussIRF_02_SD"], share, values["gaussIRF_02_shift"]),
-    ]
-    return np.array(
-        [
-            mixed(expFun_gaussIRF, seen, values["expFun_01_tau"], onset),
-            mixed(expFun_gaussIRF, seen, values["expFun_02_tau"], onset),
-            mixed(stepFun_gaussIRF, seen, onset),
-        ]
-    )
-
-
 def chirped_traces(values: dict[str, float], energy: float) -> Array:
     onset = values["onset"] + values["chirp"] * (1 - (550 / energy) ** 2)
     width = values["width"] + values["wider"] * (energy / 550 - 1)
@@ -134,14 +106,13 @@ def pulses_traces(values: dict[str, float], energy: float) -> Array:
 
 CASES = {
     "pulses": (PULSES, PULSES_TRUTH, pulses_traces),
-    "plain": (PLAIN, PLAIN_TRUTH, plain_traces),
     "chirped": (CHIRPED, CHIRPED_TRUTH, chirped_traces),
 }
 each = pytest.mark.parametrize("case", list(CASES))
 
 
 def model_of(case: str) -> Model:
-    return loaded(CASES[case][0], "decays" if case == "plain" else case, energy=ENERGY, time=TIME)
+    return loaded(CASES[case][0], case, energy=ENERGY, time=TIME)
 
 
 def data_of(case: str) -> Array:
@@ -163,13 +134,13 @@ def test_the_basis_functions_are_those_of_each_energy(case: str) -> None:
     executor = make_executor(model_of(case), Measurement(data_of(case)))
     design = executor.solve([truth[name] for name in executor.opt_param_names]).design
     for j in (0, 11, 24):
-        found = design.basis[:, 0 if case == "plain" else j]
+        found = design.basis[:, j]
         assert np.allclose(found, traces(truth, ENERGY[j]), rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize(
     ("case", "backend"),
-    [*((case, "compiled") for case in CASES), ("plain", "interpreted")],
+    [*((case, "compiled") for case in CASES), ("pulses", "interpreted")],
 )
 def test_derivatives_are_those_of_the_residual(case: str, backend: str) -> None:
     _, truth, _ = CASES[case]
@@ -184,7 +155,7 @@ def test_derivatives_are_those_of_the_residual(case: str, backend: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "dress"), [*((case, "") for case in CASES), ("plain", "a line"), ("plain", "a map")]
+    ("case", "dress"), [*((case, "") for case in CASES), ("pulses", "a line"), ("pulses", "a map")]
 )
 def test_values_and_errors_are_those_of_all_parameters_together(
     case: str, dress: str, results: dict[str, FitResult]

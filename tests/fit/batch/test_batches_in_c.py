@@ -55,14 +55,6 @@ def series_of(model: Model, n: int = N, sigma: float = 0.4, **given: Any) -> Mea
     return Measurement(data=model.evaluate() + rng.normal(0.0, sigma, (n, ENERGY.size)), **given)
 
 
-def test_columns_are_made_once_and_are_not_changed() -> None:
-    fits = fit_slices(model_of("a Gaussian"), series_of(model_of("a Gaussian")))
-    assert fits.values is fits.values
-    assert fits.stderr is fits.stderr
-    with pytest.raises(ValueError, match="read-only"):
-        fits.stderr["Gauss_01_A"] *= 2.0
-
-
 def gram(factor: np.ndarray | None) -> np.ndarray:
     """[J r]ᵀ[J r] of a factor."""
     whole = unpack(factor, symmetric=False)

@@ -60,20 +60,6 @@ def test_what_a_set_of_fits_shows() -> None:
     assert list(fits.to_dataframe().status) == ["converged"] * 7
 
 
-def test_a_fit_that_fails_ends_no_other() -> None:
-    model, clean = line()
-    bad = Measurement(np.where(clean > 3, 1e200, clean))
-    wrong = Measurement(clean[:-1])
-    fits = fit_many(model, [Measurement(clean), bad, wrong, Measurement(clean + 0.1)])
-    assert fits.status[0] == fits.status[3] == "converged"
-    assert fits.status[2] == "failed"
-    assert "shape" in fits.message[2]
-    assert np.isnan(fits.values["Gauss_01_A"][2])
-    assert not fits.success[1:3].any()
-    with pytest.raises(Exception, match="shape"):
-        fits.result(2)
-
-
 @pytest.mark.parametrize(("kind", "weight"), [("noise", None), ("noise", 2.5), ("residuals", None)])
 def test_a_bootstrap_scatters_as_the_standard_errors_say(kind: str, weight: float | None) -> None:
     model, clean = line()
@@ -137,6 +123,21 @@ def test_what_cannot_run_says_so() -> None:
     for says, call in calls.items():
         with pytest.raises(PyspecError, match=says):
             call()
+
+
+def test_residuals_that_are_drawn_are_as_large_as_the_noise() -> None:
+    """Residuals of a fit are smaller than the noise, here by sqrt(6 / 8)."""
+    text = "flat:\n  Offset: {y0: [1, True]}\n  LinBack: {m: [0.1, True], b: [0, False]"
+    model = load_model(text + ", xStart: [80, False], xStop: [90, False]}", "flat")
+    energy = np.linspace(80.0, 90.0, 8)
+    model.set_axes(energy=energy)
+    data = 2.0 + 0.3 * (energy - 80.0) + np.random.default_rng(2).normal(0, 0.3, 8)
+    result = fit_model(model, Measurement(data))
+    drawn = bootstrap(result, 2000, kind="residuals", seed=1)
+    for name in result.free_names:
+        assert drawn.spread(name) == pytest.approx(result.stderr[name], rel=0.05)
+        middle = float(np.mean(drawn.values[name]))
+        assert middle == pytest.approx(result.values[name], abs=0.1 * result.stderr[name])
 
 
 def test_followers_are_in_the_table_of_draws() -> None:

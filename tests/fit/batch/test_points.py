@@ -111,18 +111,3 @@ def test_threads_change_no_bits(name: str, monkeypatch: pytest.MonkeyPatch) -> N
         with sums_at_points(result.problem, lambda: None) as sums:
             found.append(sums(near(result, 80), "value"))
     assert np.array_equal(*found)
-
-
-def test_a_point_outside_of_the_domain_has_no_chisqr() -> None:
-    """A trace that is not a number holds in no curve, and spoils none."""
-    result = CASES["position"]()
-    points = near(result, 80)
-    lost = points.copy()
-    lost[10::20] = np.nan
-    with sums_at_points(result.problem, lambda: None) as sums:
-        sums(points, "value")
-        found = sums(lost, "value")[:, 0]
-    assert np.isnan(found[10::20]).all()
-    kept = np.isfinite(found)
-    assert kept.sum() == 76
-    assert found[kept] == pytest.approx(walked(result, points[kept]), rel=1e-12)

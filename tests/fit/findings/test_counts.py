@@ -76,6 +76,18 @@ def test_the_chance_of_a_reduced_chi_square_is_that_of_chi_square(n_free: int, s
         assert min(not_told, default=1.0) > 1e-5
 
 
+@pytest.mark.parametrize("n_free", [20, 100, 633, 5000, 100000])
+@pytest.mark.parametrize("wrong", [1.1, 1.25, 1 / 1.25])
+def test_declared_noise_that_is_wrong_is_told_where_there_are_points_enough(
+    n_free: int, wrong: float
+) -> None:
+    """633 points with a reduced χ² of 1.5, nine standard deviations off, had no word."""
+    redchi = wrong**2
+    is_seen = abs(redchi - 1.0) > 7.5 * np.sqrt(2.0 / n_free) and abs(wrong - 1.0) > 0.15
+    assert is_expected(redchi, n_free, is_scaled=False) is not is_seen
+    assert is_expected(redchi, n_free, is_scaled=True)  # errors are right
+
+
 @pytest.mark.parametrize("level", [0.02, 0.1, 0.5, 1.0, 3.0, 20.0])
 def test_counts_scatter_as_their_deviance_does(level: float) -> None:
     """Of 0.02 counts a point the reduced χ² scatters nearly six times as much as that of χ²."""

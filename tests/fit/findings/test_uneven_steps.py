@@ -11,7 +11,7 @@ from scipy.special import erfc
 from support.fit_cases import loaded
 
 from pyspec._library import call_function, supported_isas
-from pyspec.fit import fit_joint
+from pyspec.fit import fit_joint, fit_model
 from pyspec.functions.energy import Shirley
 from pyspec.functions.grid import mean_step, shirley_shares
 from pyspec.model import Measurement, Model
@@ -52,6 +52,26 @@ def spectrum(x: np.ndarray, loss: float = LOSS) -> np.ndarray:
 
 def model_on(x: np.ndarray, shared: str = "true") -> Model:
     return loaded(TEXT.replace("SHARED", shared), "m", energy=x)
+
+
+@pytest.mark.parametrize(("name", "falling"), [("named case", False), ("drawn", True)])
+def test_heights_and_loss_come_out_on_uneven_axes(name: str, falling: bool) -> None:
+    """Binding energies fall along the axis: then the loss is below its line, too."""
+    x, data = AXES[name], spectrum(AXES[name])
+    if falling:
+        x = 170.0 - x
+    model = model_on(x)
+    model.set_values({"Gauss_01_x0": 170.0 - 84.0, "Gauss_02_x0": 170.0 - 86.0} if falling else {})
+    result = fit_model(model, Measurement(data, weight=np.full(x.size, 2.0)), scale_covar=False)
+    # A point counts for itself, too, by half of a mean step: heights are that much smaller.
+    own = 1.0 + LOSS * mean_step(x) / 2
+    expected = {"Gauss_01_A": 100.0 / own, "Gauss_02_A": 50.0 / own, "Offset_y0": 5.0}
+    expected["Shirley_pShirley"] = LOSS * mean_step(x) * own
+    for name_of, value in expected.items():
+        error = result.stderr[name_of]
+        assert error is not None
+        assert abs(result.values[name_of] - value) < 0.3 * error, name_of
+    assert result.chisqr < 0.1
 
 
 @pytest.mark.parametrize("isa", supported_isas())

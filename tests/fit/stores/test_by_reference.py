@@ -77,17 +77,6 @@ def test_a_fit_has_the_bits_of_one_in_memory(
             assert result.statistics[key] == pytest.approx(value, rel=1e-12, nan_ok=True), key
 
 
-def test_a_window_of_rows_reads_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    small_blocks(monkeypatch)
-    model, measurement = CASES["a series"]()[0]
-    store = Rows(np.asarray(measurement.data))
-    source: Any = by_reference(store)
-    result = fit_model(model, Measurement(data=source, rows=(11, 29)))
-    assert result.n_data == 18 * store.shape[1]
-    assert min(store.asked) == 11
-    assert max(store.asked) == 28
-
-
 def test_axes_of_another_size_are_refused_before_the_data_are_read() -> None:
     model, measurement = CASES["a series"]()[0]
     store = Rows(np.asarray(measurement.data)[:-1])

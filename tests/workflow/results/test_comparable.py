@@ -148,6 +148,14 @@ def test_the_best_slices_are_judged_by_those_that_both_have(file: File) -> None:
     assert list(kept.status).index("failed") == 0
 
 
+def test_the_r2_of_all_slices_is_that_of_one_fit(file: File) -> None:
+    """It was the sum of those of the slices, such as 11.9."""
+    slices = file.fit_slice_by_slice("one")
+    (r2,) = file.compare_models(sbs_aggregation="sum")["r2"]
+    apart = slices.data - slices.data.mean(axis=1, keepdims=True)
+    assert r2 == pytest.approx(1 - np.sum(slices.residual**2) / np.sum(apart**2), abs=1e-12)
+
+
 def test_there_is_no_best_of_fits_to_different_data(file: File) -> None:
     """That of more points, or of the quieter spectrum, has the lower AIC, whatever the model."""
     for when in (0.0, 5.0):

@@ -12,6 +12,7 @@ from support.two_lines import ENERGY, MODELS, TIME
 
 from pyspec import CallError, DataError, File, FitError, FitResults, Project
 from pyspec.model import load_model
+from pyspec.workflow.results.identity import handle_of
 
 pytestmark = pytest.mark.usefixtures("quick_figures")
 
@@ -156,6 +157,25 @@ def test_labels(project: Project) -> None:
         results.set_label(other, "chosen")
     with pytest.raises(FitError, match="is no label"):
         results.set_label(other, "best")
+
+
+def test_fits_that_differ_in_their_errors_alone_have_handles_of_their_own(tmp_path: Path) -> None:
+    """They had the same, so that get(handle=...) gave the later one."""
+    (tmp_path / "models.yaml").write_text(MODELS)
+    project = Project(tmp_path, show_output=0)
+    file = File(project, data=measured(1)[0], energy=ENERGY)
+    file.load_model("models.yaml", "one")
+
+    file.set_noise("gaussian", sigma=0.3)
+    scaled, absolute = (
+        handle_of(file.fit_spectrum("one", seed_source="model", scale_covar=one))
+        for one in (True, False)
+    )
+    assert scaled != absolute
+    first, last = (project.results.get(handle=one) for one in (scaled, absolute))
+    assert first.values == last.values
+    assert first.stderr != last.stderr
+    assert "scale_covar" in set(project.results.diff(scaled, absolute)["field"])
 
 
 def rows_of(path: Path) -> list[list[str]]:
