@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from support.graphs import WHOLE
 
 from pyspec.errors import PlanError
-from pyspec.ir import parse_graph, verify
+from pyspec.ir import EdgeKind, GraphEdge, parse_graph, verify
 
 LAST = "  %14 -> %15 ADDEND[2]\n"
 
@@ -192,6 +194,16 @@ def test_each_names_node_and_rule() -> None:
         assert named, (answer, lines)
         assert ": " in named[0], "node and rule"
         assert "; " in named[0], "what to do"
+
+
+@pytest.mark.parametrize("number", [-1, 16])
+@pytest.mark.parametrize("is_source", [True, False])
+def test_edges_end_at_nodes(number: int, is_source: bool) -> None:
+    graph = parse_graph(WHOLE)
+    ends = (15, number) if is_source else (number, 0)
+    edge = GraphEdge(ends[0], EdgeKind.ADDEND, 3, ends[1])
+    with pytest.raises(PlanError, match=f"no node {number}; remove the edge"):
+        verify(replace(graph, edges=(*graph.edges, edge)))
 
 
 @pytest.mark.parametrize("was", ['"value": 2.0, "vary"', '"x0" @1 {"value": 2.0'])
