@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pyspec import Measurement, fit_model, fit_slices, load_model
 from pyspec.errors import CallError, FitError
 from pyspec.trspecfit import MC, File, Project
 from pyspec.workflow import File as _File
@@ -96,3 +97,16 @@ def test_a_fit_without_a_model(file: File) -> None:
     for fit in (file.fit_2d, file.fit_baseline, file.fit_spectrum, file.project.fit_2d):
         with pytest.raises(CallError, match="needs model_name"):
             fit()
+
+
+def test_data_and_metrics_of_a_fit_and_of_slices() -> None:
+    model = load_model("line: {Offset: {y0: [1.0, True, 0, 10]}}", "line")
+    energy = np.linspace(0.0, 1.0, 20)
+    data = 3.0 + np.random.default_rng(1).normal(0.0, 0.1, (4, 20))
+    model.set_axes(energy=energy)
+    single: Any = fit_model(model, Measurement(data=data[0], weight=10.0))
+    assert np.array_equal(single.observed, single.data)
+    assert single.metrics == single.statistics
+    slices: Any = fit_slices(model, Measurement(data=data, weight=10.0))
+    assert np.allclose(slices.metrics["chi2"], slices.chisqr)
+    assert slices.metrics["chi2"].shape == (4,)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -129,21 +127,3 @@ def test_a_graph_in_the_dot_language(capsys: pytest.CaptureFixture[str]) -> None
     assert "Gauss_01_A_stepFun_01_A" in text
     with pytest.raises(ModelError, match="rendering is graphviz or string"):
         made().visualize(rendering="svg")
-
-
-def test_a_notebook_shows_the_graph_where_graphviz_is_there(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown: list[str] = []
-    graphviz, display = ModuleType("graphviz"), ModuleType("IPython.display")
-    monkeypatch.setattr(graphviz, "Source", lambda text: f"picture of {text}", raising=False)
-    monkeypatch.setattr(display, "display", shown.append, raising=False)
-    monkeypatch.setitem(sys.modules, "graphviz", graphviz)
-    monkeypatch.setitem(sys.modules, "IPython.display", display)
-    assert made().visualize() is None
-    assert shown[0].startswith('picture of digraph "line" {')
-    assert not capsys.readouterr().out
-    monkeypatch.setitem(sys.modules, "graphviz", None)  # as where it is not installed
-    text = made().visualize()
-    assert text is not None
-    assert text == capsys.readouterr().out.rstrip("\n")
