@@ -52,6 +52,8 @@ def test_axes_are_calibrated_before_a_part_is_taken(folder: Path) -> None:
     moved = whole.energy - 0.5
     np.testing.assert_array_equal(found.energy, moved[(moved >= 1.0) & (moved <= 3.0)])
     np.testing.assert_array_equal(found.time, whole.time + 2.0)
+    mean = load_data(read_job(write(folder, SHORT.replace("csv}", "csv, mean: [time]}"))))
+    np.testing.assert_allclose(mean.data, whole.data.mean(axis=0))
 
 
 def test_every_choice_of_the_template_can_be_taken(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
@@ -17,6 +18,7 @@ depth: {pLinear: {m: [1, True], b: [0, False]}}
 SPECTRA = "data: {path: data.csv}\nmodels: models.yaml\nmodel: doublet\n"
 SPECTRUM = "data: {path: table.csv, columns: [energy, s1]}\nmodels: peak.yaml\n"
 TRACE = "data: {path: trace.csv}\nmodels: laws.yaml\nmodel: decay\n"
+MAP = "data: {path: map.h5"
 PROFILE = "profiles: {parameter: GLP_01_x0, model: "
 
 #: Lines, or a text of the template and what stands in its place, and the answer.
@@ -102,6 +104,9 @@ WRONG: list[tuple[str | tuple[str, str], str]] = [
     (SPECTRUM + "limits: {time: [0, 1]}", "leave 'time:' out"),
     (SPECTRUM + "baseline: [0, 1]", "leave it out"),
     (SPECTRUM + "dynamics: {parameter: Offset_y0, model: fade}", "nothing moves in time"),
+    # a map needs a place
+    (MAP + "}\nmodels: peak.yaml\n", "'at: {y: 1, x: 1}'"),
+    (MAP + ", select: {x: 99, y: 0}}\nmodels: peak.yaml\n", "no position (0 to 2)"),
     # what a trace does not have
     (TRACE + "fit: {type: 2d}", "fit: the data are one trace; type 2d needs an energy axis: write"),
     (TRACE + "fit: {spectrum: 0.0}", "fit: the data are one trace; leave 'spectrum:' out"),
@@ -128,6 +133,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "laws.yaml").write_text(LAWS)
     (folder / "peak.yaml").write_text("line: {Offset: {y0: [1, True]}}\n")
     (folder / "table.csv").write_text("energy,s1,s2\n1,5,0.5\n2,6,0.6\n3,7,0.7\n")
+    with h5py.File(folder / "map.h5", "w") as file:
+        file["counts"] = np.ones((2, 3, 9))
+        for k, (name, size) in enumerate({"y": 2, "x": 3, "energy": 9}.items()):
+            file[name] = np.arange(float(size))
+            file[name].make_scale(name)
+            file["counts"].dims[k].attach_scale(file[name])
     time = np.linspace(-2, 20, 111)
     table = np.c_[time, 3 * np.exp(-time / 4) - 1]
     np.savetxt(folder / "trace.csv", table, delimiter=",", header="delay (ps),dA", comments="")

@@ -78,6 +78,8 @@ def test_models_of_the_last_fits(file: File) -> None:
     file.load_model("models.yaml", "other")
     assert file.model_active is file.models["other"] is file.models[-1]
     assert file.models[0] is line
+    file.set_active_model("line")
+    assert file.model_active is line
     with pytest.raises(KeyError):
         file.models[7]
     file.define_baseline(-4, -2)
@@ -98,7 +100,6 @@ def test_models_of_the_last_fits(file: File) -> None:
     assert file.model_2d is line
     file.delete_model("line")
     assert file.model_spec is spectrum.model  # the copy that was fitted
-    file.set_active_model("other")
     assert file.select_model(0) is file.model_active
     assert "other" in file.describe_model(detail=1)
     assert "scan" in file.project.describe(detail=1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 
 from pyspec.errors import DataError
 from pyspec.io.tables.cells import Lines, number, numbers_of
-from pyspec.io.tables.text import read_table
 
 FILE = Path("table.csv")
 
@@ -44,19 +42,6 @@ def test_an_unusual_cell_is_read_as_any_other_between_them(cell: str, place: int
     texts[place] = f"{place},{cell}"
     lines = lines_of(texts)
     np.testing.assert_array_equal(lines.values(FILE, 2, {}), cell_by_cell(lines))
-
-
-def test_a_table_takes_no_string_for_each_cell() -> None:
-    """It took 30 bytes for each one of the file, and a second for 250,000 rows."""
-    text = "".join(f"{80 + k / 1000:.4f},{k % 7}.1234,{k % 11}.5\n" for k in range(20_000))
-    tracemalloc.start()
-    try:
-        table = read_table(FILE, text)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert table.values.shape == (20_000, 3)
-    assert peak < 12 * len(text)
 
 
 def test_a_line_between_white_space_has_the_same_numbers() -> None:
