@@ -58,6 +58,7 @@ def test_one_spectrum(tmp_path: Path) -> None:
     session = built(spectrum())
     assert session.ground.kind == "spectrum"
     assert session.edit(Window(energy=(0.5, 9.0)), Exclude("energy", 2.0, 2.3))
+    assert session.document.result is None  # a fit is not of other points
     assert session.fit()
     refused = session.edit(Law("Gauss_01_x0", "expFun"))
     assert isinstance(refused, Refusal)

@@ -84,6 +84,14 @@ def test_commands_are_made_and_refused_in_words(tmp_path: Path) -> None:
             assert "unexpected" not in answer["error"]["message"], answer
 
 
+def test_two_pages_show_the_same(tmp_path: Path) -> None:
+    with served(session(), tmp_path) as server, opened(server) as one, opened(server) as other:
+        assert one.ask("add", component="Gauss", at={"energy": 7.0})["name"] == "Gauss_01"
+        other.until(lambda page: len(page.state.get("components", [])) == 4)
+        assert other.ask("undo")["ok"]
+        one.until(lambda page: page.state["history"]["at"] == 0)
+
+
 def test_a_page_that_was_behind_gets_the_newest(tmp_path: Path) -> None:
     with served(session(), tmp_path) as server, opened(server) as page:
         page.until(lambda one: "trace" in one.frames)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pyspec import ModelError
 from pyspec.model import load_dynamics, load_model
 from pyspec.model.units import parameter_units
 
@@ -55,3 +56,13 @@ def test_the_text_of_a_model_loads_as_the_same_model(name: str) -> None:
         assert (first.name, first.value, first.vary, first.min, first.max, first.expr) == (
             second.name, second.value, second.vary, second.min, second.max, second.expr,
         )  # fmt: skip
+
+
+def test_the_gaussians_of_one_instrument_stand_in_one_of_the_sub_cycles() -> None:
+    text = (
+        "first:\n  gaussIRF: {SD: [0.1, True]}\n"
+        "second:\n  gaussIRF: {SD: [0.4, True], share: [0.2, True]}\n"
+        "  expFun: {A: [1, True], tau: [2, True], t0: [0, True]}\n"
+    )
+    with pytest.raises(ModelError, match=r"gaussIRF_02: does not stand directly below"):
+        load_dynamics(text, ["first", "second"], "Gauss_01_A", 0.25)
