@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyspec import File
+from pyspec import File, Measurement, load_model
 from pyspec.build.desk import Desk
 from pyspec.cli.arguments import build_parser
 from pyspec.cli.commands.build import session_of
 from pyspec.functions.response import expFun_gaussIRF
 from pyspec.workflow.session.document import Refusal
-from pyspec.workflow.session.edits import Add, Exclude, Law, Set, Window, Yaml
+from pyspec.workflow.session.edits import Add, Exclude, Law, NewModel, Set, Window, Yaml
 from pyspec.workflow.session.session import Session
 
 ENERGY, TIME = np.linspace(0.0, 10.0, 81), np.linspace(-2.0, 8.0, 61)
@@ -69,8 +69,8 @@ def test_one_spectrum(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("noise", ["gaussian", "points", "poisson"])
-def test_noise_is_kept(tmp_path: Path, noise: str) -> None:
-    file = spectrum()
+def test_noise_and_masks_are_kept(tmp_path: Path, noise: str) -> None:
+    file = spectrum(mask=np.arange(81) // 4 == 3 if noise == "points" else None)
     if noise == "poisson":
         file.set_noise("poisson", scale=40.0)
     else:
@@ -93,6 +93,17 @@ def test_a_trace(tmp_path: Path) -> None:
     assert [one["type"] for one in handles] == ["t0", "tau"]
     desk.close()
     same_when_opened(session, tmp_path)
+
+
+def test_a_measurement_with_a_model() -> None:
+    model = load_model(
+        "m:\n  Offset: {y0: [2, True]}\n  Gauss: {A: [7, True], x0: [4.1, True], SD: [0.7, True]}\n"
+    )
+    model.set_axes(energy=ENERGY)
+    weight = np.full(81, 10.0)
+    session = Session(Measurement(LINE + 0.1 * NOISE, columns=(5, 70), weight=weight), model)
+    assert session.ground.measurement(session.document).columns == (5, 70)
+    assert session.fit().n_data == 65
 
 
 def test_errors_are_shown_where_an_onset_follows_the_energy(tmp_path: Path) -> None:
@@ -179,6 +190,28 @@ def test_an_amplitude_is_freed_and_gets_one_value_again(tmp_path: Path) -> None:
     assert "A: {free: time}" in session.text
 
 
+def test_laws_with_free_spectra_are_added() -> None:
+    session = series(DECAY)
+    assert session.edit(Add("expFun"), Add("expFun"), Add("gaussIRF"))
+    assert "A: {free: energy}" in session.text
+    assert [one.name for one in session.model.components] == ["gaussIRF", "expFun_01", "expFun_02"]
+    assert session.model.parameters["expFun_02_t0"].expr == "expFun_01_t0"
+    assert isinstance(session.edit(Add("GLP")), Refusal)
+
+
+def test_onsets_and_other_components_beside_free_spectra() -> None:
+    text = (
+        "parameters: {c0: [0.1, True], c1: [0.02, True]}\n"
+        "m:\n  stepFun: {A: [2, True], t0: [0, False]}\n"
+        '  expFun: {A: {free: energy}, tau: [3, True], t0: ["c0 + c1 * energy"]}\n'
+    )
+    session = series(np.zeros((61, 81)), text)
+    frame, row = session.frame(), session.document.cursor[0]
+    np.testing.assert_allclose(frame.dispersed["expFun_01_t0"], 0.1 + 0.02 * ENERGY)
+    total = frame.spectrum["stepFun_01"] + frame.spectrum["expFun_01"]
+    np.testing.assert_allclose(total, frame.model[row], atol=1e-5)
+
+
 def test_a_kinetic_scheme_is_told_as_states_and_steps(tmp_path: Path) -> None:
     text = (
         "kinetics:\n  chain: {A -> B: k1, B: k2, A + B -> C: k3}\n"
@@ -198,6 +231,21 @@ def test_a_kinetic_scheme_is_told_as_states_and_steps(tmp_path: Path) -> None:
     desk.close()
     assert session.edit(Set("chain_k1", "value", 3.0))
     assert session.model.parameters["chain_k1"].value == 3.0
+
+
+def test_several_models_have_their_own_fits(tmp_path: Path) -> None:
+    session = built(spectrum())
+    assert session.edit(NewModel("two", copy_of="model"))
+    assert session.edit(Add("Gauss", {"energy": 7.0, "height": 1.0, "width": 1.0}))
+    assert session.fit()
+    desk = Desk(session, tmp_path)
+    rows = {row["name"]: row for row in desk.state()["models"]["all"]}
+    desk.close()
+    assert (rows["model"]["n_free"], rows["two"]["n_free"]) == (4, 7)
+    assert rows["model"]["bic"] < rows["two"]["bic"]
+    assert session.edit(NewModel("empty"))
+    assert isinstance(session.fit(), Refusal)
+    assert not session.frame().model.any()
 
 
 def test_files_that_a_model_names_are_found_beside_it(

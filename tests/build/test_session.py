@@ -97,6 +97,12 @@ def test_names_move_up_where_a_component_goes_and_a_law_of_two_is_taken_apart() 
     assert found.model.parameters["GLP_02_A"].dynamics is not None
 
 
+def test_a_shirley_brings_a_line_to_an_empty_model() -> None:
+    found = session(None)
+    assert found.edit(Add("Shirley")).name == "Shirley"
+    assert [one.name for one in found.model.components] == ["Shirley", "GLP_01"]
+
+
 def test_laws_alone_are_left_where_the_last_model_goes() -> None:
     text = TEXT.partition("attached:")[0]
     found = session(text)
