@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pyspec import File, JointResult, Project
+from pyspec.build.state import models_state
 from pyspec.cli.arguments import build_parser
 from pyspec.cli.commands.build import session_of
 from pyspec.errors import DataError
@@ -68,6 +69,7 @@ def test_a_fit_of_all_gives_each_file_its_values() -> None:
     found = session()
     result = found.fit("joint")
     assert isinstance(result, JointResult)
+    assert models_state(found)["all"][0]["n_free"] == 11
     cold, warm = values(found)
     assert cold[TAU] == warm[TAU] == result.joint.values[TAU] == pytest.approx(2.0, abs=0.1)
     assert cold["GLP_01_x0"] == result[0].values["GLP_01_x0"] == pytest.approx(84.0, abs=0.02)
