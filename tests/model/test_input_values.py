@@ -103,15 +103,12 @@ def test_a_python_function_names_its_inputs() -> None:
     def Traced(x: Any, A: Any, w: Any, ref: Any) -> Any:
         return A * ref * np.exp(-x / w)
 
-    try:
-        assert FORMULAS["Traced"].own == define(Traced.formula).own
-        assert Traced.formula.startswith("energy Traced(A, w>0; ref):")
-        with pytest.raises(ModelError, match="must name its last arguments"):
-            pyspec.function(inputs="A")(Traced.function)
-        with pytest.raises(ModelError, match="must name A, w, in this order"):
-            pyspec.function(inputs="ref", params="A, w, ref")(Traced.function)
-    finally:
-        del FORMULAS["Traced"]
+    assert FORMULAS["Traced"].own == define(Traced.formula).own
+    assert Traced.formula.startswith("energy Traced(A, w>0; ref):")
+    with pytest.raises(ModelError, match="must name its last arguments"):
+        pyspec.function(inputs="A")(Traced.function)
+    with pytest.raises(ModelError, match="must name A, w, in this order"):
+        pyspec.function(inputs="ref", params="A, w, ref")(Traced.function)
 
 
 def test_values_lie_beside_the_axes() -> None:
