@@ -195,6 +195,16 @@ def test_saving_refuses_what_it_cannot_write(tmp_path: Path) -> None:
         simulator.save_data(path, "csv", [np.zeros((2, 2))])
 
 
+def test_a_seed_of_any_length_is_saved(tmp_path: Path) -> None:
+    """Such as numpy's ``SeedSequence().entropy``, which has 128 bits: HDF5 has no such numbers."""
+    h5py = pytest.importorskip("h5py")
+    for seed in (2**64 - 1, 2**64, 2**127 + 1):
+        simulator = Simulator(model(), seed=seed)
+        path = simulator.save_data(tmp_path / "d.h5")
+        with h5py.File(path) as file:
+            assert int(file.attrs["seed"]) == seed
+
+
 @pytest.mark.usefixtures("quick_figures")
 def test_comparison_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")

@@ -44,6 +44,20 @@ def test_the_same_seed_gives_the_same_fit(pair: tuple[Model, Measurement]) -> No
     assert joint[0] == joint[1] != joint[2]
 
 
+def test_ampgo_takes_it_and_leaves_the_generator_of_numpy(
+    pair: tuple[Model, Measurement],
+) -> None:
+    """It has no seed of its own: it draws from the generator of all of NumPy."""
+
+    np.random.seed(5)
+    expected = np.random.random()
+    np.random.seed(5)
+    options: Any = {"method": "ampgo", "max_nfev": 300}
+    first, same, other = (way_of(fit_model, *pair, **options, **own) for own in SEEDS)
+    assert first == same != other
+    assert np.random.random() == expected
+
+
 def test_data_that_bootstrap_draws_are_normal_numbers_of_a_stream_of_their_own() -> None:
     n = 20_001
     model = loaded("m:\n  Offset: {y0: [3, true]}\n", "m", energy=np.linspace(0, 1, n))

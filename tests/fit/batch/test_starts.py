@@ -143,3 +143,8 @@ def test_no_gap_is_far_wider_than_the_mean_one(law: str) -> None:
         assert found[-1] <= 2.0
         gaps = np.diff(found, append=found[0] + 1.95)  # from the last one on to the first
         assert gaps.max() < 2.7 * 1.95 / count
+
+
+def test_a_frequency_without_bounds_is_drawn_around_its_start() -> None:
+    found = [one["sinFun_01_f"] for one in drawn(wave("sinFun", "[0.3, True]"), 200)[1:]]
+    assert np.median(found) == pytest.approx(0.3, abs=0.05)

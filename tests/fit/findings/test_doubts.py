@@ -192,6 +192,16 @@ def test_gains_beyond_bounds_are_those_of_a_fit_without_them() -> None:
     assert gains_beyond(root, np.zeros(6), dict.fromkeys(range(6), "min"), list(range(6))) == {}
 
 
+def test_gains_beyond_bounds_are_the_same_in_all_units() -> None:
+    """A free height beside an onset in seconds counted as 0, so that the gain was too small."""
+    rng = np.random.default_rng(0)
+    root, downhill = rng.normal(size=(40, 4)), np.array([0.0, 0.0, 0.0, 3.0])
+    root[:, 3] += 3 * root[:, 0]
+    plain = gains_beyond(root, downhill, {3: "max"}, [3])[3]
+    root[:, 1] *= 1e17
+    assert gains_beyond(root, downhill, {3: "max"}, [3])[3] == pytest.approx(plain, rel=1e-9)
+
+
 def test_what_was_warned_of_stays_in_the_result() -> None:
     law = "d:\n  gaussCONV: {SD: [0.2, False]}\n"
     law += "  expFun: {A: [1, True], tau: [2, True, 0.1, 9], t0: [0, False]}\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +62,18 @@ def test_intervals_are_those_of_the_joint_fit() -> None:
         assert file.intervals == {name: joint.intervals[f"file{index:02d}_{name}"]}
         assert file.to_dict()["intervals"] == {name: list(file.intervals[name])}
     assert [joint.fit_type, *(file.fit_type for file in joint)] == ["2d"] * 3
+
+
+@pytest.mark.parametrize(
+    ("method", "weight", "scaled"),
+    [("native", None, None), ("native", 2.0, False), ("leastsq", 2.0, None)],
+)
+def test_a_file_has_one_aic(method: str, weight: float | None, scaled: bool | None) -> None:
+    """result.lmfit had that of all files."""
+    parts = [(spectrum(), replace(measured(spectrum(), seed), weight=weight)) for seed in (0, 1)]
+    for file in fit_joint(parts, method=method, scale_covar=scaled):
+        assert file.lmfit.aic == pytest.approx(file.statistics["aic"], rel=1e-12)
+        assert file.lmfit.bic == pytest.approx(file.statistics["bic"], rel=1e-12)
 
 
 def shared(entry: str) -> tuple[Model, Measurement]:

@@ -95,3 +95,16 @@ parameters:
     assert error is not None
     assert result.stderr["none_of_it"] == pytest.approx(error)
     assert result.stderr["held"] == pytest.approx(4.0 * error)
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_leastsq_ends_at_the_optimum(seed: int) -> None:
+    """With lmfit's own tolerances it stops more than 0.001 standard errors before."""
+    x = X + 1e6
+    data = np.random.default_rng(seed).normal(1.0 + line(6.0, 1e6 + 4.2, 1.3, x), 1.0)
+    text = ONE.replace("x0: [4.6, True]", "x0: [1000004.6, True]")
+    assert not fit(text, data, x, method="leastsq", ftol=1.5e-8, xtol=1.5e-8).success
+    best, result = fit(text, data, x), fit(text, data, x, method="leastsq")
+    assert result.success, result.message
+    for name in best.free_names:
+        assert abs(result.values[name] - best.values[name]) < 1e-5 * best.stderr[name], name

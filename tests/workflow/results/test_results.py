@@ -282,6 +282,25 @@ def test_a_joint_fit_is_dropped_and_exported_as_a_whole(tmp_path: Path) -> None:
     assert len(results) == 2  # a list of before keeps what it had
 
 
+def test_tables_tell_energies_of_hard_x_rays_apart(tmp_path: Path) -> None:
+    """Seven digits left 20000.00 and 20000.01 for 20000.004 and 20000.006, and of a position less
+    than its standard error."""
+    energy = 20000 + 0.002 * np.arange(40)
+    lines = "peak: {Gauss: {A: [9, True], x0: [20000.04, True, 19999, 20001], SD: [0.01, True]}}\n"
+    (tmp_path / "models.yaml").write_text(lines)
+    noise = np.random.default_rng(3).normal(0, 0.01, energy.size)
+    data = 10 * np.exp(-0.5 * ((energy - 20000.0412345) / 0.012) ** 2) + noise
+    file = File(Project(tmp_path, show_output=0), "hard", data=data, energy=energy)
+    file.load_model("models.yaml", "peak")
+    result = file.fit_spectrum("peak")
+    folder = file.export_fit(pictures=False)
+    axis = [float(row[0]) for row in rows_of(folder / "fit_1d.csv")[1:]]
+    np.testing.assert_allclose(axis, energy, rtol=0, atol=1e-5)
+    values = {row[0]: float(row[1]) for row in rows_of(folder / "params.csv")[1:]}
+    away = abs(values["Gauss_01_x0"] - result.values["Gauss_01_x0"])
+    assert away < 0.5 * result.stderr["Gauss_01_x0"]
+
+
 def test_of_many_fits_twenty_are_named(project: Project) -> None:
     """A message about 2,000 fits named all of them, in 80,000 letters."""
     many = FitResults([project[0].results[0]] * 23)
