@@ -71,24 +71,6 @@ def test_other_orders_and_square_data(tmp_path: Path, suffix: str) -> None:
     np.testing.assert_array_equal(read(path).energy, ENERGY)
 
 
-def test_hdf5_groups_units_and_scales(tmp_path: Path) -> None:
-    path = tmp_path / "a.hdf5"
-    with h5py.File(path, "w") as file:
-        group = file.create_group("entry/scan")
-        group["image"] = np.arange(2 * 3 * 11, dtype=np.uint16).reshape(2, 3, 11)
-        group["ke"], group["posx"], group["posy"] = ENERGY, [0.0, 1.0], [5.0, 6.0, 7.0]
-        group["ke"].attrs["units"] = "eV"
-        for place, name in enumerate(("posx", "posy", "ke")):
-            group[name].make_scale(name)
-            group["image"].dims[place].attach_scale(group[name])
-        group["title"] = "text"
-    found = read(path)
-    assert found.dims == ("posx", "posy", "energy")
-    assert found.data.dtype == np.uint16
-    assert found.units["energy"] == "eV"
-    np.testing.assert_array_equal(found.at(posx=1, posy=2).data, np.arange(55, 66))
-
-
 def test_repeated_scans_of_delays_are_told_to_be_averaged(tmp_path: Path) -> None:
     """It said to choose a block, which only text files have."""
     path = tmp_path / "a.npz"
