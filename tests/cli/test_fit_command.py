@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pyspec.cli import main
@@ -218,3 +219,16 @@ def test_ctrl_c_in_the_baseline_says_what_was_not_begun(
     monkeypatch.setattr(command, "_fit_main", pressed)
     assert main(["fit", str(folder / "job.yaml"), "-q"]) == 130
     assert "Not begun: the fit of all spectra together." in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("numbers_alone")
+def test_a_curve_that_misses_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    x = np.linspace(0, 10, 201)
+    data = np.exp(-((x - 4) ** 2)) + 0.5 * np.exp(-((x - 6) ** 2))
+    noise = np.random.default_rng(1).normal(0, 0.01, x.size)
+    np.savetxt(tmp_path / "d.csv", np.c_[x, data + noise], delimiter=",")
+    (tmp_path / "m.yaml").write_text("m: {Gauss: {A: [1, True], x0: [4, True], SD: [1, True]}}\n")
+    (tmp_path / "job.yaml").write_text("data: {path: d.csv}\nmodels: m.yaml\n")
+    main(["fit", str(tmp_path / "job.yaml"), "-q"])
+    said = "The curve misses something, or the noise is no white one: look at the residual"
+    assert said in capsys.readouterr().out
