@@ -118,7 +118,7 @@ BROKEN: list[tuple[str, str, str]] = [
     ("%2 -> %10 PARAM_INPUT[2]", "%2 -> %10 PARAM_INPUT[1]", "Gauss_01: parameters at positions"),
     (LAST, LAST + "  %0 -> %10 PARAM_INPUT[7]\n", "Gauss_01: parameters at positions [0, 1, 2, 7]"),
     (LAST, LAST + "  %13 -> %14 SPECTRUM_INPUT[1]\n", "Shirley: reads two spectra"),
-    ("%0 -> %4 PARAM_INPUT", "%9 -> %4 PARAM_INPUT", "law: its parameter x0_sampled depends on"),
+    ("%0 -> %4 PARAM_INPUT", "%9 -> %4 PARAM_INPUT", "x0_sampled depends on the auxiliary axis"),
     # expressions
     ('"A / 2 + x0"', '"A / (2 + x0"', "SD: expression: "),
     ('"A / 2 + x0"', '"A / 2"', "SD: 1 names, references at positions [0, 1]"),
