@@ -57,6 +57,7 @@ WRONG: list[tuple[str | tuple[str, str], str]] = [
     (SPECTRA + "fit: {method: [nelder, leastsqq]}", "fit.method: unknown fit method 'leastsqq"),
     (SPECTRA + "fit:\n  stages: 2", "job.yaml:5: fit.stages: "),
     (SPECTRA + "fit:\n  backend: compild", "job.yaml:5: fit.backend: unknown backend"),
+    (SPECTRA + "fit: {options: {ftoll: 1}}", "fit.options.ftoll: fit: native takes no option"),
     (SPECTRA + "fit: {max_evaluations: 0}", "whole number of at least 1"),
     (SPECTRA + "fit: {n_starts: 3}", "fit.n_starts: is an option: write 'options: {n_starts: …}'"),
     (SPECTRA + "fit: {options: {n_starts: many}}", "fit.options.n_starts: give a whole"),
@@ -171,5 +172,5 @@ def test_what_only_the_fit_refuses(
 ) -> None:
     """It did not say where that stands."""
     monkeypatch.chdir(home)
-    said = answer(JOB.replace("type: 2d", "options: {ftoll: 1}"), capsys)
-    assert "job.yaml:44: fit: doublet: native takes no opt" in said
+    job = JOB.replace("method: native", "options: {ftoll: 1}\n  method: leastsq")
+    assert "job.yaml:44: fit: doublet: leastsq: leastsq() got an unexpected" in answer(job, capsys)

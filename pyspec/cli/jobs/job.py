@@ -17,7 +17,8 @@ from pyspec.errors import FitError
 from pyspec.executor import backend_name
 from pyspec.fit.evaluations import check_limits
 from pyspec.fit.options import MEANT, FitOptions, check_options
-from pyspec.fit.solve.methods import checked_linear, checked_methods
+from pyspec.fit.solve.methods import NATIVE, checked_linear, checked_methods
+from pyspec.fit.solve.native import native_options
 from pyspec.io.read import one_file, read
 from pyspec.io.readers import WORDS
 from pyspec.model.data.axes import check_axis, check_weights
@@ -291,8 +292,11 @@ def _fit(top: Fields) -> FitSpec:
         "max_nfev": own.whole("max_evaluations", 1),
         "scale_covar": own.value("scale_errors", bool),
     }
-    inner = own.fields("options")
+    inner, methods = own.fields("options"), checked_methods(options["method"])
     options |= {key: _option(inner, key) for key in inner.nodes}
+    for key in inner.nodes.keys() - get_type_hints(FitOptions).keys() if NATIVE in methods else ():
+        with inner.blame(key):
+            native_options("fit", {key: options[key]})
     progress = own.value("progress", bool, True)
     for key in [key for key in own.nodes if key not in own.field_names]:
         if key in get_type_hints(FitOptions):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from support.fit_cases import LINE
 
 import pyspec.workflow.results.export as exported
 from pyspec import File, Project
-from pyspec.errors import DataError
+from pyspec.errors import DataError, FitError
 
 
 @pytest.fixture
@@ -82,3 +83,21 @@ def test_a_kill_between_two_folders_loses_none(file: File, monkeypatch: pytest.M
     assert contents(folder) == before
     file.export_fit(pictures=False, overwrite=True)
     assert [path.name for path in folder.parent.iterdir()] == [folder.name]
+
+
+def test_slices_are_written_as_one_table(tmp_path: Path) -> None:
+    energy, time = np.linspace(0.0, 10.0, 60), np.arange(4.0)
+    data = 1.0 + (2.0 + time[:, None]) * np.exp(-(((energy - 5.0) / 0.8) ** 2))
+    file = File(Project(tmp_path, show_output=0), "scan", data=data, energy=energy, time=time)
+    file.load_model(LINE, "peak")
+    slices = file.fit_slice_by_slice("peak")
+    head, *rows = file.export_fit("sbs", filepath="slices.csv").read_text().splitlines()
+    assert (head.split(",")[0], len(rows)) == ("time", 4)
+    path = file.export_fit("sbs", filepath="slices.json")
+    assert json.loads(path.read_text()) == json.loads(json.dumps(slices.to_dict()))
+    before = path.read_bytes()
+    with pytest.raises(DataError, match="exists already"):
+        file.export_fit("sbs", filepath="slices.json")
+    with pytest.raises(FitError, match=r"written as \.csv or \.json"):
+        file.export_fit("sbs", filepath="slices.txt")
+    assert path.read_bytes() == before
