@@ -3,10 +3,7 @@ covariance, the text of the message."""
 
 from __future__ import annotations
 
-import copy
-import pickle
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -77,21 +74,3 @@ def test_what_comes_after_a_fit_changes_nothing_of_it(change: Callable[..., None
     change(model, measurement, third)
     assert facts(later) == expected
     assert facts(fit_model(*line())) == expected
-
-
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda one: _pickled(one)])
-@pytest.mark.parametrize("asked_before", [False, True])
-def test_a_copy_says_the_same(again: Callable[[Any], Any], asked_before: bool) -> None:
-    model, measurement = line()
-    expected = facts(fit_model(model, measurement))
-    result = fit_model(model, measurement)
-    if asked_before:
-        facts(result)
-    copied = again(result)
-    model.set_values({"Gauss_01_x0": 82.0})
-    assert facts(copied) == expected
-    assert facts(result) == expected
-
-
-def _pickled(result: FitResult) -> Any:
-    return pickle.loads(pickle.dumps(result))
