@@ -44,7 +44,10 @@ FILES: dict[str, tuple[str, ...]] = {
     "kinetics/measured_check.c": ("test_measured",),
     "ir/verify.py": ("tests/ir/test_broken.py",),
     "io/archive/header.py": ("tests/io/archive/test_header.py",),
-    "io/archive/contents.py": ("tests/io/archive/test_records.py",),
+    "io/archive/contents.py": (
+        "tests/io/archive/test_records.py",
+        "tests/io/archive/test_together.py",
+    ),
     "io/archive/salvage.py": ("tests/io/archive/test_salvage.py",),
     "io/sizes.py": ("tests/io/test_sizes.py",),
     "io/archive/tree.py": ("tests/io/archive/test_tree.py",),
