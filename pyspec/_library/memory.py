@@ -110,8 +110,8 @@ def reading(
 
 
 def struct_of(name: str, fields: Sequence[str]) -> Struct:
-    """The layout of a structure with these fields alone, in its own order; others are left out
-    where it is read, and 0 where it is written."""
+    """The layout of a structure with these fields alone, in its own order. Reading skips the
+    others, writing makes them 0."""
     dtype = DTYPES[name]
     codes = [
         _CODES[dtype[field].str[1:]] if field in fields else f"{dtype[field].itemsize}x"

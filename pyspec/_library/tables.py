@@ -61,8 +61,7 @@ class OwnFormula(Protocol):
 
 @dataclass(frozen=True)
 class OpDef:
-    """One row of ops.def, or what stands in its place for a function of a user's own: everything
-    that Python knows about a function.
+    """Everything that Python knows about a function: a row of ops.def, or a user's definition.
 
     `jumps` pairs each parameter that moves a jump over the samples with the jump's height, a
     formula; of a kernel with the width of one whose edge is at 1, or where that does not say all

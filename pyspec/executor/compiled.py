@@ -47,7 +47,7 @@ _SUMS_ELSEWHERE = Capabilities(jacobian=True, in_c=True, in_parts=False)
 
 
 def as_read(data: Stored) -> tuple[Stored, int]:
-    """Data as C reads them, float64 where their type is none of its own, and which it is."""
+    """Data of a type that C reads, float64 in place of others, and the number of the type."""
     if data.dtype.char not in TYPES or not data.dtype.isnative:
         data = np.asarray(data, dtype=np.float64)
     return data, TYPES[data.dtype.char]

@@ -26,7 +26,7 @@ from pyspec.errors import FitError
 #: Points times columns of an evaluation below which one thread is as fast: about 0.4 ms.
 SMALL = 300_000
 
-#: Chunks of rows for each thread, so that one that is held up does not hold up the others.
+#: Chunks of rows for each thread. The others take over what a slow thread has not begun.
 CHUNKS_EACH = 12
 
 

@@ -31,8 +31,8 @@ AT_ONCE = 16384
 BELOW = -1e-3
 
 
-#: With known noise, a reduced χ² outside of this range, in units of the expected one, that chance
-#: does not explain is a caution. Chance goes so many standard deviations far: once in 30,000 fits
+#: With known noise, a reduced χ² outside of this range, in units of the expected one, is a finding
+#: if chance does not explain it. Chance goes so many standard deviations far: once in 30,000 fits
 #: to either side.
 LEAST_REDCHI, MOST_REDCHI, CHANCE = 0.5, 2.0, 4.0
 

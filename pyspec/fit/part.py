@@ -117,8 +117,7 @@ class FitPart:
 
     @property
     def executor(self) -> Executor:
-        """The executor that answers; where files share amplitudes, one that asks for those of
-        all."""
+        """What evaluates this part. If files share amplitudes, it asks for those of all files."""
         if self._executor is None:
             if self.shares is None:
                 return self.make_executor()
@@ -188,8 +187,7 @@ class FitPart:
         return 0
 
     def n_amplitudes_at(self, theta: Array) -> int:
-        """The same, but for those that the data do not determine at `theta`, which are held at
-        0."""
+        """The number of those that the data determine at `theta`; the others are held at 0."""
         return 0
 
     def jumps(self) -> Mapping[str, Places]:

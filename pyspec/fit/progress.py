@@ -38,8 +38,8 @@ class Silent:
 
 
 class Custom(Silent):
-    """Hands every evaluation to a function of the user, and to its method `rows`, if it is an
-    object that has one, each chunk."""
+    """Calls a function of the user at every evaluation, and its method `rows`, if it has one, at
+    every chunk."""
 
     each = True
 

@@ -1,5 +1,5 @@
-"""The energies as functions that sum over them see them: how much each point weighs, and where a
-background between two ends begins and stops."""
+"""Weights of the points in sums over the energies, and where a background between two ends begins
+and stops."""
 
 from __future__ import annotations
 

@@ -338,8 +338,8 @@ class GraphIR(Frozen):
 
     @cached_property
     def result(self) -> GraphNode | None:
-        """The spectrum, of laws the trace, that nothing else consumes; where there are several, the
-        node of RESULTS that lists them."""
+        """The node that nothing else consumes: a spectrum, or the trace of a law. If there are
+        several, the node of RESULTS that lists them."""
         if lists := self.of_kind(NodeKind.RESULTS):
             return lists[0]
         kinds = frozenset({NodeKind.PARAM_PLUS_TRACE}) if self.is_of_laws else SPECTRUM_KINDS

@@ -1,7 +1,7 @@
 """share: equal nodes become one.
 
-Nodes are equal if they do the same with the same inputs, found from the inputs upwards. An
-expression that only names another parameter is equal to that one: the widths of a multiplet
+Nodes are equal if they do the same with the same inputs, found from the inputs upwards. If an
+expression is just the name of another parameter, both are equal. So the widths of a multiplet
 become one row of the plan.
 """
 

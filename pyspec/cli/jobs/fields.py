@@ -149,9 +149,9 @@ class Fields:
         return None if is_null(node) else node
 
     def value(self, key: str, kind: object, default: object = None) -> Any:
-        """The value of a field as the kind of an argument has it: ``float``, ``list[str]``,
-        ``Limits | None``; `default` where it is missing. Of a kind that YAML cannot write, such as
-        an array, it is plain Python: numbers, true and false, words, lists."""
+        """The value of a field as an argument of this `kind`: ``float``, ``list[str]``,
+        ``Limits | None``. A missing field has the `default`. YAML cannot write all kinds: an array
+        is given as plain numbers, words and lists."""
         node = self.node(key)
         return default if node is None else self._as(key, node, kind)
 
@@ -198,8 +198,8 @@ class Fields:
         return value
 
     def call(self, function: Callable[..., object], *names: str) -> dict[str, Any]:
-        """The fields that are arguments of a function, those of these `names`, by its
-        type hints; without those that are left open."""
+        """The fields of these `names` as arguments of a function, by its type hints. Fields that
+        are left open are not among them."""
         hints = get_type_hints(function)
         return given_options({name: self.value(name, hints[name]) for name in names})
 

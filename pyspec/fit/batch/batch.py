@@ -146,8 +146,7 @@ class Batch(Generic[Fit]):
 
 
 class Made(Table[Fit]):
-    """The fits of a batch, which keeps them as they end: those that C made in arrays, others as
-    objects.
+    """The fits of a batch. Those that C made are kept in arrays, the others as objects.
 
     Attributes
     ----------

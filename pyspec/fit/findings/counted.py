@@ -211,7 +211,7 @@ def of_following_errors(name: str, values: Array, stderr: Array) -> tuple[Findin
     if steps.size < _FOLLOWS**2 / 2 or not min(sizes) > 0.0:
         return ()
     together = float(steps @ of_errors)
-    # Neighbouring steps have a slice in common, so that 1.5 of them tell as much as one.
+    # Neighbouring steps share a slice: 1.5 of them tell as much as one.
     alike = together / np.sqrt(sizes[0] * sizes[1]) * np.sqrt(steps.size / 1.5)
     off = together / sizes[0] * float(np.sqrt(np.sum(1.0 / stderr**2)))
     if abs(alike) < _FOLLOWS or abs(off) < _ENOUGH:

@@ -1,5 +1,4 @@
-"""What to doubt in a finished fit: where its lines, onsets, backgrounds, kernels and noise are not
-what they seem."""
+"""Findings of a finished fit about its lines, onsets, backgrounds, kernels and noise."""
 
 from __future__ import annotations
 

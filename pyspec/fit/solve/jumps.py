@@ -254,8 +254,8 @@ def beyond(
     ends: tuple[float, float],
     variance: float,
 ) -> list[Finding]:
-    """The finding that intervals beside that of a jump parameter fit about as well. There χ² rises
-    by less than the `variance` of a point, with the other parameters unchanged."""
+    """A finding if a jump parameter fits about as well in the next intervals. There χ² rises by
+    less than the `variance` of a point, with the other parameters unchanged."""
     index, jumps = problem.names.index(name), Jumps.of(problem, bounds)
     over = FURTHER if problem.n_points <= MANY_POINTS else 0
     low, high = reach(solver, index, jumps, problem.chisqr_at, variance, over)

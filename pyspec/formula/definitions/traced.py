@@ -90,8 +90,8 @@ def function(
     reach : of a kernel how far it extends, ``f(*params)``; a formula such as ``"20 * w"`` or a
         number will do; or two of these, for earlier and for later samples
     tail : of a kernel its integral from a distance d to infinity, ``f(d, *params)``, or alike
-    inputs : the arguments, behind the parameters, that are no parameters but arrays along the
-        axis, which are given with the data: ``"ref"``
+    inputs : the last arguments, if they are arrays along the axis: ``"ref"``. These arrays are
+        given with the data
 
     Decorating another function of the same name replaces it. Derivatives are exact. The formula is
     compared with the function at a few points.

@@ -44,7 +44,7 @@ COMMA = re.compile(r"(?<=\d),(?=\d)|(?<=\d),(?=[eE\s;]|$)")
 
 #: So many numbers stand beside the text at least, the axis and a value, in so many lines.
 _NUMBERS, _LINES = 2, 3
-#: So many lines are read at once, or one by one where one of them is unusual.
+#: How many lines are read at once. If one of them is unusual, they are read one by one.
 _AT_ONCE = 1000
 #: So many lines from either end of a file decide on the separator.
 _SAMPLE = 40

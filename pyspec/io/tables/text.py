@@ -40,8 +40,8 @@ _MINUS = "\N{MINUS SIGN}"
 _HEADING = re.compile(r"\[[^\]]*\]")
 #: A line of numbers, and a remark behind it.
 _REMARK = re.compile(r"^([\d\s.,;+eEdD-]*(?<=\d)[\s.,;]*)(#.*)")
-#: The first number of a row with a remark is as far from the next as that from its next, by this
-#: factor at most.
+#: From one row to the next, the first number changes by nearly the same step. Beside a row with a
+#: remark two steps differ by this factor at most.
 _STEP = 3.0
 #: So many numbers stand behind the name of a row at least.
 _NUMBERS = 3

@@ -25,8 +25,8 @@ from pyspec.model.guess.values import MAX_PEAKS, guess_values, levels, peak_plac
 
 Array = npt.NDArray[np.float64]
 
-#: A spectrum has two signs where each reaches this share of the other, or a hump rises out of the
-#: noise on the other side of zero.
+#: A spectrum has two signs if the smaller one reaches this share of the other. It has them too if a
+#: hump rises out of the noise on the other side of zero.
 DIPS = 0.2
 
 #: And where not both of its ends lie off zero by this share of the way that it reaches there.
