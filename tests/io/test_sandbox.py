@@ -55,7 +55,6 @@ def test_a_crash_is_an_error_and_the_session_lives(file: Path) -> None:
 @pytest.mark.usefixtures("_way")
 def test_a_hang_is_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "_SECONDS", 0.3)
-    monkeypatch.setattr(sandbox, "PATIENCE", 3)
     with pytest.raises(DataError, match="does not come to an end"):
         sandbox.rehearse(file, partial(time.sleep, 3600))
 
