@@ -21,7 +21,13 @@ from pyspec.fit.findings.finding import Finding
 from pyspec.fit.problem import FitProblem, OnDemand
 from pyspec.fit.results.by_reference import fit_of, residual_of
 from pyspec.fit.results.measured import Measured
-from pyspec.fit.results.same_data import OTHERS, data_of, need_same
+from pyspec.fit.results.same_data import (
+    OTHERS,
+    data_of,
+    is_at_hand,
+    need_same,
+    reason_to_differ,
+)
 from pyspec.fit.results.table import CorrelationTable, ParameterRow, ParameterTable
 from pyspec.model import Measurement, Model
 from pyspec.model.data.source import source_of
@@ -99,9 +105,20 @@ class EndedFit(Measured):
 
     @property
     def problem(self) -> FitProblem:
-        """What was fitted: model, measurement and backend."""
+        """What was fitted: model, measurement and backend.
+
+        Raises :class:`FitError` where what an archive describes gives another χ² than that of the
+        fit, such as with another function in Python of the same name."""
         if not isinstance(self._problem, FitProblem):
-            self._problem = self._problem.made()
+            problem = self._problem.made()
+            reason = reason_to_differ(problem)
+            if reason and is_at_hand(problem) and not is_of_fit(problem, self):
+                raise FitError(
+                    f"{problem.label}: {reason} (χ² at its values is "
+                    f"{problem.chisqr_at(self.theta):.6g} now, and was {self.chisqr:.6g}); values "
+                    "and errors are those of the archive"
+                )
+            self._problem = problem
         return self._problem
 
     @property
@@ -348,6 +365,12 @@ class EndedFit(Measured):
         return self._raw, problem.measurement.survey.scatter
 
 
+def is_of_fit(problem: FitProblem, result: EndedFit, now: float | None = None) -> bool:
+    """Whether χ² at the values of a fit, `now` if it is known, is that of the fit."""
+    now = problem.chisqr_at(result.theta) if now is None else now
+    return abs(now - result.chisqr) <= SAME * result.chisqr + ROUNDING * problem.data_square
+
+
 def need_fitted(result: EndedFit, now: float | None = None) -> None:
     """Raises :class:`DataError` if the data were changed since a fit. Weights and masks have no
     checksum: a change of them is seen from χ² at the values of the fit, which costs one evaluation
@@ -357,7 +380,7 @@ def need_fitted(result: EndedFit, now: float | None = None) -> None:
     if not math.isfinite(chisqr):
         return
     now = problem.chisqr_at(result.theta) if now is None else now
-    if not abs(now - chisqr) <= SAME * chisqr + ROUNDING * problem.data_square:
+    if not is_of_fit(problem, result, now):
         raise DataError(
             f"the fit of {problem.label}: its weights or mask were changed after it was fitted "
             f"(χ² at its values is {now:.6g} now, and was {chisqr:.6g}), so {OTHERS}; fit "

@@ -9,8 +9,10 @@ from pyspec.errors import DataError
 from pyspec.executor.protocol import Stored
 from pyspec.fit.files import Files
 from pyspec.fit.part import FitPart
+from pyspec.model.build.free import free_parameters
 from pyspec.model.data.checksum import checksum
 from pyspec.model.data.source import source_of
+from pyspec.model.tree import ops_of
 
 #: What would come of other data.
 OTHERS = (
@@ -36,7 +38,8 @@ def is_at_hand(problem: Files | FitPart) -> bool:
         for measurement in measurements
         for part in (measurement.data, measurement.weight, measurement.keep)
     ]
-    return all(source_of(part) is None for part in parts)
+    has_data = all(measurement.data is not None for measurement in measurements)
+    return has_data and all(source_of(part) is None for part in parts)
 
 
 def need_same(problem: Files | FitPart) -> None:
@@ -63,3 +66,24 @@ def data_of(problem: Files | FitPart) -> Stored:
     """The data of the window of a problem. Raises :class:`DataError` where they were changed."""
     need_same(problem)
     return problem.files[0].data
+
+
+def reason_to_differ(problem: Files | FitPart) -> str:
+    """Why a model that an archive describes may give other curves than those that were fitted; ""
+    where it can not."""
+    models, (first, *others) = [file.model for file in problem.files], problem.files
+    is_alone = not others and first.shares is None
+    for name, par in free_parameters(first.model.parameters).items():
+        if is_alone and par.free is not None and par.free.shared:
+            return (
+                f"{name} was solved for from the data of several files, of which this is one; fit "
+                "the files together again for spectra and curves"
+            )
+    for op in (op for model in models for op in ops_of(model.components, model.quantities)):
+        if op.external and op.own is None:
+            return (
+                f"the function {op.name} is not the one that was fitted, whose name alone is in "
+                "the archive; register that one for curves (register_function), or refit() with "
+                "this one"
+            )
+    return ""

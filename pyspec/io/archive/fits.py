@@ -11,7 +11,15 @@ from typing import Any, NoReturn
 import numpy as np
 
 from pyspec.calls import answered, stack_outside
-from pyspec.errors import ArchiveWarning, CallError, DataError, FitError, one_line, shortened
+from pyspec.errors import (
+    ArchiveWarning,
+    CallError,
+    DataError,
+    FitError,
+    ModelError,
+    one_line,
+    shortened,
+)
 from pyspec.fit import FitResult, JointResult, OneFit, SliceResults
 from pyspec.fit.results.ended import title_of
 from pyspec.fit.results.joint import data_of_each
@@ -213,6 +221,8 @@ def _restored(
         raise DataError(
             f"{path}: a fit in it has no {error}; it was not saved by save_fit"
         ) from None
+    except ModelError:  # slices ask for their model: it may name a function that is not registered
+        raise
     except (TypeError, ValueError, AttributeError, IndexError, FitError) as error:
         raise DataError(
             f"{path}: a fit in it is not as save_fit writes it ({one_line(error)}); it was changed "

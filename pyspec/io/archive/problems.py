@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pyspec.errors import FitError, ModelError
+from pyspec.errors import ModelError
 from pyspec.fit import ParameterRow, ParameterTable
 from pyspec.fit.problem import FitProblem, problem_of
 from pyspec.formula import parse
@@ -27,7 +27,7 @@ from pyspec.model import (
     load_profile,
     load_time_model,
 )
-from pyspec.model.build.free import free_parameters, single_valued
+from pyspec.model.build.free import single_valued
 from pyspec.model.data.checksum import Data
 from pyspec.model.data.measurement import row_of
 from pyspec.plan import CompiledModel, compile_model
@@ -131,9 +131,7 @@ class Recorded:
 
     def made(self) -> FitProblem:
         """The problem."""
-        problem = problem_of(self.compiled, self.measurement, str(self.settings["backend"]))
-        _check_shared(problem, self.record)
-        return problem
+        return problem_of(self.compiled, self.measurement, str(self.settings["backend"]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,22 +240,6 @@ class RecordedSlice:
 def _text(text: object) -> str:
     """A text of the archive with a line break, by which loaders of models know it is no path."""
     return f"{text}\n" if "\n" not in str(text) else str(text)
-
-
-def _check_shared(problem: FitProblem, record: Record) -> None:
-    """Raises :class:`FitError` where amplitudes were solved for from the data of other files too:
-    from this file alone they are others, and chi² is."""
-    free = free_parameters(problem.model.parameters)
-    shared = [name for name, par in free.items() if par.free is not None and par.free.shared]
-    if not shared:
-        return
-    now, then = problem.chisqr_at(record["ending"]["theta"]), float(record["ending"]["chisqr"])
-    if not np.isclose(now, then, rtol=1e-6, atol=0.0):
-        raise FitError(
-            f"{problem.label}: {shared[0]} was solved for from the data of several files, of which "
-            "this is one; values and errors are in the archive, fit the files together again for "
-            "spectra and curves"
-        )
 
 
 def table_of(columns: Columns) -> ParameterTable:

@@ -114,8 +114,9 @@ def _op(file: Source, key: Scalar, domain: str) -> OpDef:
     if op is None:
         named = [row.name for row in there.values() if not row.derived]
         near = similar(key.text, choices) or similar(key.text, named)
+        own = "" if near else "; register a Python function of your own first (register_function)"
         raise ModelError(
-            f"{place}: unknown component {key.text!r}{near} (there are {', '.join(choices)})"
+            f"{place}: unknown component {key.text!r}{near} (there are {', '.join(choices)}){own}"
         )
     if op.domain != domain:
         kind = {"ENERGY": "an energy model", "TIME": "a dynamics model", "AUX": "a profile"}[domain]

@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from support.fit_cases import data_1d, spectrum
 
-from pyspec.errors import DataError, ModelError
-from pyspec.fit import FitResult, fit_model
+from pyspec.errors import DataError, FitError, ModelError
+from pyspec.fit import FitResult, fit_joint, fit_model, fit_slices
+from pyspec.functions.external import forget_function, register_function
 from pyspec.io import load_archive, load_fit, load_fits, save_archive, save_fit
 from pyspec.io.archive import header
 from pyspec.io.archive.deferred_error_file import SteadyFile
 from pyspec.io.atomic import _prefix, folder_lock, replacing
 from pyspec.io.hdf5_heap_check import check_heaps
-from pyspec.model import Measurement
+from pyspec.model import Measurement, load_model
 
 
 @pytest.fixture(scope="module")
@@ -161,3 +162,38 @@ def test_what_writes_that_failed_left_out_reads_as_zeros(tmp_path: Path) -> None
         file.seek(1)
         assert file.read(4) == b"23\x00\x00"
         assert file.tell() == 3
+
+
+def test_another_function_of_the_same_name_gives_no_curves(tmp_path: Path) -> None:
+    """An archive has the name of a function in Python alone; curves were those of the other one,
+    beside the values of the fit."""
+    energy = np.linspace(80.0, 90.0, 60)
+    text = "m:\n  Bell:\n    A: [9, True, 0, 50]\n    x0: [84.5, True, 80, 90]\n"
+
+    def bell(x: Any, A: Any, x0: Any) -> Any:
+        return A * np.exp(-((x - x0) ** 2))
+
+    data = bell(energy, 10.0, 84.6) * np.linspace(1.0, 1.2, 3)[:, None]
+    path, pair = tmp_path / "fits.h5", []
+    try:
+        register_function("Bell", bell, "A, x0")
+        for row in data[:2]:
+            model = load_model(text, "m")
+            model.set_axes(energy=energy)
+            model.parameters["Bell_01_x0"].scope = "project"
+            pair.append((model, Measurement(data=row + 0.01 * np.sin(9.0 * energy))))
+        series = Measurement(data=data + 0.01 * np.cos(9.0 * energy))
+        fits = [fit_model(*pair[0]), fit_slices(pair[0][0], series), fit_joint(pair)]
+        save_fit(path, fits)
+        for fit, then in zip(load_fits(path), fits, strict=True):
+            np.testing.assert_array_equal(fit.fit, then.fit)
+        register_function("Bell", lambda x, A, x0: 2.0 * bell(x, A, x0), "A, x0")
+        for fit, then in zip(load_fits(path), fits, strict=True):
+            assert str(fit) == str(then)
+            with pytest.raises(FitError, match="m: the function Bell is not the one that was fitt"):
+                _ = fit.fit
+        assert load_fits(path)[0].refit().values["Bell_01_A"] == pytest.approx(5.0, rel=0.01)
+    finally:
+        forget_function("Bell")
+    with pytest.raises(ModelError, match=r"unknown component 'Bell'.*\(register_function\)"):
+        load_fits(path)
