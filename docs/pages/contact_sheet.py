@@ -36,6 +36,7 @@ from pyspec.plot import (
     plot_residuals,
     plot_species,
     plot_spectra,
+    plot_stack,
     plot_svd,
     plot_traces,
     plot_waterfall,
@@ -190,6 +191,7 @@ def simulated() -> Iterator[tuple[str, Callable[[], Any]]]:
     )
     yield "traces", lambda: plot_traces(series, energies=[9, 11, 14])
     yield "spectra", lambda: plot_spectra(series, times=[-1, 1, 100])
+    yield "spectra above each other", lambda: plot_stack(sbs, n=9)
     yield "residuals of spectra", lambda: plot_residuals([one, masked])
     yield "residuals of maps", lambda: plot_residuals([series, counts])
     yield "singular values", lambda: plot_svd(series)

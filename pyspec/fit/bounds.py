@@ -1,4 +1,5 @@
-"""Whether a value lies on a bound."""
+"""Whether a value lies on a bound, of methods that do not reach it to the last bit (lmfit), and in
+tables of many fits. The native solver keeps bounds itself, in csrc/solver/lm_solve.c."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ import pytest
 from pyspec import __version__
 from pyspec._library import OPS
 from pyspec.cli import arguments, main
+from pyspec.cli.jobs.job import JOB_TYPES
 from pyspec.executor import BACKENDS
 from pyspec.passes import PASSES
 
@@ -38,6 +39,10 @@ def test_without_a_command_it_helps(capsys: pytest.CaptureFixture[str]) -> None:
     assert "demo" in capsys.readouterr().out
     assert ("expand", *PASSES) == arguments.PASSES
     assert arguments.BACKENDS == BACKENDS
+    with pytest.raises(SystemExit):
+        main(["fit", "--help"])
+    *most, last = JOB_TYPES
+    assert f"--type TYPE {', '.join(most)} or {last} " in " ".join(capsys.readouterr().out.split())
 
 
 def test_ops_prints_every_row(capsys: pytest.CaptureFixture[str]) -> None:
