@@ -48,9 +48,24 @@ class Command:
 def command_of(message: Message) -> Command:
     """What a message asks for. Raises :class:`ModelError` for what is no command."""
     word = message.get("do")
-    if not isinstance(word, str) or word not in _COMMANDS:
-        raise ModelError(f"there is no command {word!r}{suggest(str(word), list(_COMMANDS))}")
-    return _COMMANDS[word](word, message)
+    if word == "set":
+        return _set(message)
+    if isinstance(word, str) and word in _EDITS:
+        return Command(word, (_EDITS[word](message),))
+    if not isinstance(word, str) or word not in _ARGUMENTS:
+        words = ["set", *_EDITS, *_ARGUMENTS]
+        raise ModelError(f"there is no command {word!r}{suggest(str(word), words)}")
+    keys = [key for key in _ARGUMENTS[word] if message.get(key) is not None]
+    if word in ("file", "goto") and not keys:
+        raise ModelError(f"{word}: {_ARGUMENTS[word][0]} is missing; give its number")
+    return Command(word, arguments={key: _argument(message, key) for key in keys})
+
+
+def _argument(message: Message, key: str) -> object:
+    value = message[key]
+    if key in _WHOLE and (isinstance(value, bool) or not isinstance(value, int)):
+        raise ModelError(f"{message.get('do')}: {key} is {value!r}; give a whole number")
+    return value
 
 
 def _text(message: Message, key: str) -> str:
@@ -60,18 +75,15 @@ def _text(message: Message, key: str) -> str:
     return value
 
 
+def _text_or_none(message: Message, key: str) -> str | None:
+    return None if message.get(key) is None else _text(message, key)
+
+
 def _number(message: Message, key: str) -> float:
     value = message.get(key)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ModelError(f"{message.get('do')}: {key} is {value!r}; give a number")
     return float(value)
-
-
-def _whole(message: Message, key: str) -> int | None:
-    value = message.get(key)
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-        raise ModelError(f"{message.get('do')}: {key} is {value!r}; give a whole number")
-    return value
 
 
 def _numbers(message: Message, key: str) -> dict[str, float]:
@@ -81,107 +93,46 @@ def _numbers(message: Message, key: str) -> dict[str, float]:
     return {str(name): _number({"do": key, name: number}, name) for name, number in value.items()}
 
 
-def _set(word: str, message: Message) -> Command:
+def _set(message: Message) -> Command:
     listed = message.get("edits", [message])
     if not isinstance(listed, list) or not all(isinstance(edit, dict) for edit in listed):
         raise ModelError("set: edits is a list of {name, field, value}")
     edits = [Set(_text(edit, "name"), _text(edit, "field"), edit.get("value")) for edit in listed]
     drag, names = message.get("drag"), tuple(edit.name for edit in edits)
-    return Command(word, tuple(edits), drag=bool(drag), is_end=drag == "end", names=names)
+    return Command("set", tuple(edits), drag=bool(drag), is_end=drag == "end", names=names)
 
 
-def _add(word: str, message: Message) -> Command:
-    at, values = _numbers(message, "at"), _numbers(message, "values")
-    return Command(word, (Add(_text(message, "component"), at, values),))
+def _ends(message: Message) -> tuple[str, float, float]:
+    return _text(message, "axis"), _number(message, "low"), _number(message, "high")
 
 
-def _remove(word: str, message: Message) -> Command:
-    return Command(word, (Remove(_text(message, "component")),))
-
-
-def _law(word: str, message: Message) -> Command:
-    names = _text(message, "parameter"), _text(message, "function")
-    return Command(word, (Law(*names, _numbers(message, "values")),))
-
-
-def _drop_law(word: str, message: Message) -> Command:
-    function = message.get("function")
-    chosen = None if function is None else _text(message, "function")
-    return Command(word, (DropLaw(_text(message, "parameter"), chosen),))
-
-
-def _yaml(word: str, message: Message) -> Command:
-    return Command(word, (Yaml(_text(message, "text")),))
-
-
-def _window(word: str, message: Message) -> Command:
-    return Command(word, (Window(message.get("energy", ...), message.get("time", ...)),))
-
-
-def _range(kind: Callable[..., Edit]) -> Callable[[str, Message], Command]:
-    def command(word: str, message: Message) -> Command:
-        ends = _number(message, "low"), _number(message, "high")
-        return Command(word, (kind(_text(message, "axis"), *ends),))
-
-    return command
-
-
-def _model(word: str, message: Message) -> Command:
-    name = _text(message, "name")
-    if word == "model_new":
-        copy = message.get("copy_of")
-        return Command(word, (NewModel(name, None if copy is None else _text(message, "copy_of")),))
-    return Command(word, ((ChooseModel if word == "model_choose" else RemoveModel)(name),))
-
-
-def _cursor(word: str, message: Message) -> Command:
-    places = {key: _whole(message, key) for key in ("time", "energy")}
-    return Command(word, arguments={key: at for key, at in places.items() if at is not None})
-
-
-def _file(word: str, message: Message) -> Command:
-    number = _whole(message, "file")
-    if number is None:
-        raise ModelError("file: file is missing; give the number of a file")
-    return Command(word, arguments={"file": number})
-
-
-def _goto(word: str, message: Message) -> Command:
-    step = _whole(message, "step")
-    if step is None:
-        raise ModelError("goto: step is missing; give the number of a step")
-    return Command(word, arguments={"step": step})
-
-
-def _plain(*keys: str) -> Callable[[str, Message], Command]:
-    def command(word: str, message: Message) -> Command:
-        return Command(word, arguments={key: message[key] for key in keys if key in message})
-
-    return command
-
-
-_COMMANDS: dict[str, Callable[[str, Message], Command]] = {
-    "set": _set,
-    "add": _add,
-    "remove": _remove,
-    "law": _law,
-    "drop_law": _drop_law,
-    "yaml": _yaml,
-    "window": _window,
-    "exclude": _range(Exclude),
-    "include": _range(Include),
-    "model_new": _model,
-    "model_choose": _model,
-    "model_remove": _model,
-    "cursor": _cursor,
-    "file": _file,
-    "undo": _plain(),
-    "redo": _plain(),
-    "goto": _goto,
-    "live": _plain("on"),
-    "fit": _plain("what"),
-    "save": _plain("folder"),
-    "restore": _plain("accept"),
-    "get": _plain("what"),
-    "view": _plain("map"),
+#: The commands that edit.
+_EDITS: dict[str, Callable[[Message], Edit]] = {
+    "add": lambda m: Add(_text(m, "component"), _numbers(m, "at"), _numbers(m, "values")),
+    "remove": lambda m: Remove(_text(m, "component")),
+    "law": lambda m: Law(_text(m, "parameter"), _text(m, "function"), _numbers(m, "values")),
+    "drop_law": lambda m: DropLaw(_text(m, "parameter"), _text_or_none(m, "function")),
+    "yaml": lambda m: Yaml(_text(m, "text")),
+    "window": lambda m: Window(m.get("energy", ...), m.get("time", ...)),
+    "exclude": lambda m: Exclude(*_ends(m)),
+    "include": lambda m: Include(*_ends(m)),
+    "model_new": lambda m: NewModel(_text(m, "name"), _text_or_none(m, "copy_of")),
+    "model_choose": lambda m: ChooseModel(_text(m, "name")),
+    "model_remove": lambda m: RemoveModel(_text(m, "name")),
 }
+
+#: The other commands, with their arguments; those of :data:`_WHOLE` are whole numbers.
+_ARGUMENTS = {
+    "cursor": ("time", "energy"),
+    "file": ("file",),
+    "undo": (),
+    "redo": (),
+    "goto": ("step",),
+    "live": ("on",),
+    "fit": ("what",),
+    "save": ("folder",),
+    "restore": ("accept",),
+    "get": ("what",),
+    "view": ("map",),
+}
+_WHOLE = ("time", "energy", "file", "step")

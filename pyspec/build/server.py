@@ -23,7 +23,6 @@ from pyspec.build.desk import Desk
 from pyspec.errors import DataError
 
 if TYPE_CHECKING:
-    import uvicorn
     from starlette.applications import Starlette
     from starlette.requests import HTTPConnection
     from starlette.websockets import WebSocket
@@ -49,17 +48,6 @@ HEADERS = {
 }
 
 
-def _need_extra() -> None:
-    try:
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-        import websockets  # noqa: F401
-    except ImportError as error:
-        raise DataError(
-            f"the builder needs {error.name}; install it: pip install 'pyspec-fit[ui]'"
-        ) from None
-
-
 class Server:
     """Serves a desk on ``127.0.0.1``.
 
@@ -71,8 +59,15 @@ class Server:
     """
 
     def __init__(self, desk: Desk, port: int = 0, hosts: Sequence[str] = ()) -> None:
-        _need_extra()
-        self.desk, self.hosts = desk, tuple(hosts)
+        try:
+            import starlette  # noqa: F401
+            import uvicorn
+            import websockets  # noqa: F401
+        except ImportError as error:
+            raise DataError(
+                f"the builder needs {error.name}; install it: pip install 'pyspec-fit[ui]'"
+            ) from None
+        self.desk = desk
         self.token = secrets.token_urlsafe(24)
         # asyncio sends at once only on sockets that are TCP by name; others wait 40 ms for the page
         # to acknowledge the answer before the frames go.
@@ -88,13 +83,8 @@ class Server:
             ) from None
         self.port = int(self.socket.getsockname()[1])
         self.address = f"http://127.0.0.1:{self.port}/{self.token}/"
-        self._server = self._make_server()
-
-    def _make_server(self) -> uvicorn.Server:
-        import uvicorn
-
         config = uvicorn.Config(
-            application(self.desk, self.token, self.hosts),
+            application(desk, self.token, tuple(hosts)),
             log_level="error",
             access_log=False,
             lifespan="off",
@@ -105,7 +95,7 @@ class Server:
             server_header=False,
             timeout_graceful_shutdown=1,
         )
-        return uvicorn.Server(config)
+        self._server = uvicorn.Server(config)
 
     def run(self) -> None:
         """Serves until :meth:`stop`, or Ctrl-C."""
