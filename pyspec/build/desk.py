@@ -35,7 +35,7 @@ from pyspec.errors import ModelError, PyspecError
 from pyspec.fit import SliceResults
 from pyspec.workflow.session.document import Document, Refusal
 from pyspec.workflow.session.frame import Frame, frame_of
-from pyspec.workflow.session.session import Session
+from pyspec.workflow.session.session import RUNNING, Session
 
 #: Seconds of the fit for each frame of a drag, and behind its end or any other edit.
 LIVE, SETTLE = 0.006, 0.25
@@ -198,7 +198,7 @@ class Desk:
             self.yaml_error = None
             return {} if moved else Refusal(f"there is nothing to {word}")
         if word == "live":
-            self.live = bool(arguments["on"])
+            self.live = bool(arguments.get("on"))
             return {}
         if word == "fit":
             return self._begin_fit(str(arguments.get("what", "all")))
@@ -268,7 +268,7 @@ class Desk:
 
     def _begin_fit(self, scope: str) -> Refusal | Mapping[str, object]:
         if self.fit["running"]:
-            return Refusal("a fit is running; stop it, or wait")
+            return RUNNING
         if self.session.document.model is None:
             return Refusal("there is no model to fit; add a component first")
         self._stop.clear()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pyspec.calls import Named, answered, meant, one_of, stack_outside
-from pyspec.errors import CallError, DataError, ModelError, ModelWarning, shortened, suggest
+from pyspec.errors import DataError, ModelError, ModelWarning, shortened, suggest
 from pyspec.model import Dynamics, Model, Profile, load_dynamics, load_model, load_profile
 from pyspec.model.build.free import free_parameters, refuse_free
 from pyspec.model.build.inputs import own_inputs, refuse_misspelt
@@ -32,6 +32,11 @@ class ModelsByName(Named[Model]):
         if isinstance(key, int) and -len(self) <= key < len(self):
             return list(self.values())[key]
         return super().__missing__(key)
+
+
+def has_spectra(model: Model) -> bool:
+    """Whether a model has energies: it is none of time laws alone, or these have free spectra."""
+    return not model.is_time_model or bool(free_parameters(model.parameters))
 
 
 class FileModels(FileWindow):
@@ -83,11 +88,9 @@ class FileModels(FileWindow):
                 ModelWarning,
                 stacklevel=stack_outside(),
             )
-        spectra = not model.is_time_model or bool(free_parameters(model.parameters))
-        if self.energy is not None and spectra:
+        if self.energy is not None and has_spectra(model):
             model.set_axes(energy=self.energy, time=self.time)
         self._complete(model)
-        model.labels, model.units = self._names["labels"], dict(self.units)
         self.models[model.name] = model
         self._written.pop(model.name, None)
         own = model.parameters.items()
@@ -97,7 +100,9 @@ class FileModels(FileWindow):
         return model
 
     def _complete(self, model: Model) -> None:
-        """Gives a model of energies the auxiliary axis, and any what its functions read."""
+        """Gives a model of energies the auxiliary axis; any one what its functions read, and the
+        labels and units of the file."""
+        model.labels, model.units = self._names["labels"], dict(self.units)
         if self.aux_axis is not None and not model.is_time_model:
             model.set_axes(aux=self.aux_axis, aux_weights=self.aux_weights)
         if self.inputs:
@@ -247,26 +252,17 @@ class FileModels(FileWindow):
     def select_model(self, model_info: ModelInfo | None = None) -> Model:
         """The loaded model of that name or number; the active one for None."""
         names = list(self.models)
-        chosen: object = model_info
-        if isinstance(chosen, Model):
-            raise CallError(
-                f"a model is named here, not given; keep it first, file.add_model(model), then "
-                f"name it: {chosen.name!r}"
-            )
         if not names:
-            shown = model_info if isinstance(model_info, str) else "name"
-            raise ModelError(f"no model is loaded: call load_model(path, {shown!r}) first")
+            raise ModelError("no model is loaded: call load_model(path, name) first")
         if model_info is None:
             return self.models[self._active or names[-1]]
-        if isinstance(model_info, int):
-            if not -len(names) <= model_info < len(names):
-                raise ModelError(f"no model number {model_info}; loaded: {', '.join(names)}")
-            return self.models[names[model_info]]
-        name = model_info if isinstance(model_info, str) else self.model_list_to_name(model_info)
-        if name in self.models:
-            return self.models[name]
-        hint = suggest(str(name), names)
-        raise ModelError(f"no model {name!r} is loaded{hint}; loaded: {', '.join(names)}")
+        key: Any = model_info
+        if isinstance(key, Sequence) and not isinstance(key, str):
+            key = self.model_list_to_name(key)
+        if key in self.models or (isinstance(key, int) and -len(names) <= key < len(names)):
+            return self.models[key]
+        hint = suggest(str(key), names)
+        raise ModelError(f"no model {key!r} is loaded{hint}; loaded: {', '.join(names)}")
 
     @answered
     def set_active_model(self, model_info: ModelInfo) -> None:

@@ -8,7 +8,7 @@ from support.build.cases import TEXT, bits, random_edit, session, small_file
 
 from pyspec import load_models
 from pyspec.model.state import state_of
-from pyspec.workflow.session.document import Diff, Refusal
+from pyspec.workflow.session.document import Refusal, Step
 from pyspec.workflow.session.edits import Add, DropLaw, Law, Remove, RemoveModel, Set, Yaml
 from pyspec.workflow.session.session import Session
 
@@ -73,8 +73,8 @@ def test_a_value_changes_its_word_alone() -> None:
 def test_structure_keeps_comments_and_names() -> None:
     found = session()
     added = found.edit(Add("Gauss", {"energy": 7.0, "height": 3.0, "width": 1.0}))
-    assert isinstance(added, Diff)
-    assert (added.name, added.structure) == ("Gauss_01", True)
+    assert isinstance(added, Step)
+    assert added.name == "Gauss_01"
     assert found.edit(Law("Gauss_01_A", "stepFun"))
     assert found.edit(Set("Gauss_01_x0", "expr", "GLP_01_x0 + 2"))
     refused = found.edit(Remove("GLP_01"))
@@ -147,14 +147,15 @@ def test_a_fit_of_all_is_that_of_the_saved_text() -> None:
 
 def test_a_drag_is_one_step_and_compiles_nothing() -> None:
     found = session()
+    structure = state_of(found.model)[0]
     for value in np.linspace(5.0, 6.0, 20):
         made = found.edit(Set("GLP_01_x0", "value", float(value)), drag=True)
-        assert isinstance(made, Diff)
-        assert not made.structure
+        assert isinstance(made, Step)
+        assert state_of(made.document.model)[0] == structure
         assert not isinstance(found.refit(held=["GLP_01_x0"], drag=True), Refusal)
         assert found.model.parameters["GLP_01_x0"].value == value
     assert found.edit(Set("GLP_01_A", "value", 11.0))
     assert [one.label for one in found.steps] == ["begin", "set GLP_01_x0", "set GLP_01_A"]
     made = found.edit(Set("GLP_01_x0_expFun_01_tau", "value", 2.0))  # the text of a law is no plan
-    assert isinstance(made, Diff)
-    assert not made.structure
+    assert isinstance(made, Step)
+    assert state_of(made.document.model)[0] == structure

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pyspec._library import OpDef
 from pyspec.fit import FitResult
-from pyspec.model import Model, Par
+from pyspec.model import Model
 from pyspec.model.model_tree import ModelTree
 from pyspec.model.tree import ops_of
 
@@ -142,40 +142,11 @@ def _outline(model: ModelTree) -> tuple[list[OpDef], dict[str, str | None]]:
 
 
 @dataclass(frozen=True)
-class Diff:
-    """What an edit changed. Counts as True.
-
-    Attributes
-    ----------
-    before, after : the documents
-    structure : whether the plan is another one, not only its values
-    name : the component or model that was added, or ""
-    """
-
-    before: Document
-    after: Document
-    structure: bool
-    name: str = ""
-
-    @property
-    def changed(self) -> tuple[str, ...]:
-        """The parameters that are new, or have another entry."""
-        old = {} if self.before.model is None else self.before.model.parameters
-        new = {} if self.after.model is None else self.after.model.parameters
-        return tuple(
-            name for name, par in new.items() if name not in old or _entry(par) != _entry(old[name])
-        )
-
-
-def _entry(par: Par) -> tuple[object, ...]:
-    value = None if par.formula is not None else par.value
-    return value, par.min, par.max, par.vary, par.scope, par.expr
-
-
-@dataclass(frozen=True)
 class Step:
-    """One step of the history: what it was, and the document after it."""
+    """The document after an edit or a fit, and what the step is called. `name` is the component or
+    model that it added, or ""; `is_open` says that it is one of a drag. Counts as True."""
 
-    label: str
     document: Document
+    label: str
+    name: str = ""
     is_open: bool = False

@@ -24,34 +24,25 @@ from pyspec.model.yaml.rewrite import (
 )
 from pyspec.model.yaml.sections import model_names, with_copy, without_model
 from pyspec.workflow.fitting.several import own_values, seen_from, set_fields
-from pyspec.workflow.session.document import Document, Limits, Other
+from pyspec.workflow.session.document import Document, Limits, Other, Step
 from pyspec.workflow.session.ground import Ground
 from pyspec.workflow.session.start_values import entries_of, rounded
-
-
-@dataclass(frozen=True)
-class Merge:
-    """A document after an edit, and what the step is called; `name` is what was added."""
-
-    document: Document
-    label: str
-    name: str = ""
 
 
 class Edit(ABC):
     """One change of a document."""
 
     @abstractmethod
-    def apply(self, ground: Ground, document: Document) -> Merge:
+    def apply(self, ground: Ground, document: Document) -> Step:
         """The document after it; its model is read from the text by :func:`applied`."""
 
 
-def applied(ground: Ground, document: Document, edits: Sequence[Edit]) -> Merge:
+def applied(ground: Ground, document: Document, edits: Sequence[Edit]) -> Step:
     """The document after all edits. Raises :class:`ModelError` or :class:`DataError` where one of
     them, or what the loader says of the text, refuses it."""
     if not edits:
         raise ModelError("there is no edit; give one")
-    merged = Merge(document, "")
+    merged = Step(document, "")
     labels = []
     for edit in _grouped(edits):
         before = merged.document
@@ -112,7 +103,7 @@ class Set(Edit):
     field: str
     value: object
 
-    def apply(self, ground: Ground, document: Document) -> Merge:
+    def apply(self, ground: Ground, document: Document) -> Step:
         return _Fields({}).with_edit(self).apply(ground, document)
 
 
@@ -134,7 +125,7 @@ class _Fields(Edit):
             {**self.fields, edit.name: {**self.fields.get(edit.name, {}), edit.field: edit.value}}
         )
 
-    def apply(self, ground: Ground, document: Document) -> Merge:
+    def apply(self, ground: Ground, document: Document) -> Step:
         model = _need(document)
         parameters = {**{par.name: par for par in model.quantities}, **model.parameters}
         fields = {name: dict(own) for name, own in self.fields.items()}
@@ -143,12 +134,10 @@ class _Fields(Edit):
                 raise ModelError(
                     f"{model.name} has no parameter {name!r}{suggest(name, list(parameters))}"
                 )
-            if (
-                own.get("expr") == ""
-                and parameters[name].formula is not None
-                and "value" not in own
-            ):
-                own["value"] = _value_now(model, name)
+            follows = parameters[name].formula is not None
+            if own.get("expr") == "" and follows and "value" not in own:
+                value = model.values.get(name, math.nan)
+                own["value"] = value if math.isfinite(value) else 1.0
             if own.get("free", "") not in ("", "energy", "time"):
                 raise ModelError(f"{name}: free is {own['free']!r}; give 'energy', 'time' or ''")
             if own.get("free") == "" and "value" not in own:
@@ -157,12 +146,7 @@ class _Fields(Edit):
                 raise ModelError(f"{name}: vary is {own['vary']!r}; give true, false or 'project'")
         text = set_fields(ground, document.text, model, fields)
         names = ", ".join(list(fields)[:2]) + (" …" if len(fields) > 2 else "")
-        return Merge(replace(document, text=text), f"set {names}")
-
-
-def _value_now(model: Model, name: str) -> float:
-    value = model.values.get(name, math.nan)
-    return value if math.isfinite(value) else 1.0
+        return Step(replace(document, text=text), f"set {names}")
 
 
 def _need(document: Document) -> Model:
@@ -181,7 +165,7 @@ class Add(Edit):
     at: Mapping[str, float] = field(default_factory=dict)
     values: Mapping[str, float] = field(default_factory=dict)
 
-    def apply(self, ground: Ground, document: Document) -> Merge:
+    def apply(self, ground: Ground, document: Document) -> Step:
         op = _function(document, self.function)
         above = op.kind in _KERNELS if op.domain == "TIME" else op.kind != "PEAK"
         if document.model is None and op.kind in _FED:
@@ -190,16 +174,13 @@ class Add(Edit):
             document = replace(document, text=text, model=ground.model(text, document.name))
         entries = entries_of(op, ground, document, None, self.at, self.values)
         text = with_component(document.text, document.name, op.name, entries, above=above)
-        after = replace(document, text=text)
-        before = (
-            []
-            if document.model is None
-            else [component.name for component in document.model.components]
-        )
         model = ground.model(text, document.name)
-        names = [] if model is None else [component.name for component in model.components]
+        before, names = (
+            [] if one is None else [component.name for component in one.components]
+            for one in (document.model, model)
+        )
         new = next((name for name in names if name not in before), op.name)
-        return Merge(replace(after, model=model), f"add {new}", new)
+        return Step(replace(document, text=text, model=model), f"add {new}", new)
 
 
 #: Kinds of components that act on the laws below them.
@@ -215,9 +196,9 @@ class Remove(Edit):
 
     name: str
 
-    def apply(self, ground: Ground, document: Document) -> Merge:
+    def apply(self, ground: Ground, document: Document) -> Step:
         text = without_component(document.text, _need(document), self.name)
-        return Merge(replace(document, text=text), f"remove {self.name}")
+        return Step(replace(document, text=text), f"remove {self.name}")
 
 
 @dataclass(frozen=True)
@@ -228,14 +209,14 @@ class Law(Edit):
     function: str
     values: Mapping[str, float] = field(default_factory=dict)
 
-    def apply(self, ground: Ground, document: Document) -> Merge:
+    def apply(self, ground: Ground, document: Document) -> Step:
         model = _need(document)
         if ground.kind != "series":
             raise ModelError(f"{self.parameter}: nothing moves in time in one {ground.kind}")
         op = _function(document, self.function)
         entries = entries_of(op, ground, document, self.parameter, {}, self.values)
         text = with_law(document.text, model, self.parameter, op.name, entries)
-        return Merge(replace(document, text=text), f"{op.name} on {self.parameter}")
+        return Step(replace(document, text=text), f"{op.name} on {self.parameter}")
 
 
 @dataclass(frozen=True)
@@ -245,10 +226,10 @@ class DropLaw(Edit):
     parameter: str
     function: str | None = None
 
-    def apply(self, ground: Ground, document: Document) -> Merge:
+    def apply(self, ground: Ground, document: Document) -> Step:
         text = without_law(document.text, _need(document), self.parameter, self.function)
         law = self.function or "what moves"
-        return Merge(replace(document, text=text), f"drop {law} of {self.parameter}")
+        return Step(replace(document, text=text), f"drop {law} of {self.parameter}")
 
 
 @dataclass(frozen=True)
@@ -257,11 +238,11 @@ class Yaml(Edit):
 
     text: str
 
-    def apply(self, ground: Ground, document: Document) -> Merge:
+    def apply(self, ground: Ground, document: Document) -> Step:
         ground.check_paths(self.text)
         names = list(ground.models(self.text, some=True))
         name = document.name if document.name in names or not names else names[0]
-        return Merge(replace(document, text=self.text, name=name), "text")
+        return Step(replace(document, text=self.text, name=name), "text")
 
 
 def _of_other_points(document: Document, **changes: object) -> Document:
@@ -278,12 +259,12 @@ class Window(Edit):
     energy: Sequence[float] | EllipsisType | None = ...
     time: Sequence[float] | EllipsisType | None = ...
 
-    def apply(self, ground: Ground, document: Document) -> Merge:
+    def apply(self, ground: Ground, document: Document) -> Step:
         changes: dict[str, Limits] = {}
         for name, limits in (("energy", self.energy), ("time", self.time)):
             if limits is not ...:
                 changes[f"{name}_limits"] = None if limits is None else _pair(ground, name, limits)
-        return Merge(_of_other_points(document, **changes), "window")
+        return Step(_of_other_points(document, **changes), "window")
 
 
 @dataclass(frozen=True)
@@ -294,10 +275,10 @@ class Exclude(Edit):
     low: float
     high: float
 
-    def apply(self, ground: Ground, document: Document) -> Merge:
+    def apply(self, ground: Ground, document: Document) -> Step:
         low, high = _pair(ground, self.axis, (self.low, self.high))
         out = tuple(sorted({*document.excluded, (self.axis, low, high)}))
-        return Merge(_of_other_points(document, excluded=out), "exclude")
+        return Step(_of_other_points(document, excluded=out), "exclude")
 
 
 @dataclass(frozen=True)
@@ -308,14 +289,14 @@ class Include(Edit):
     low: float
     high: float
 
-    def apply(self, ground: Ground, document: Document) -> Merge:
+    def apply(self, ground: Ground, document: Document) -> Step:
         low, high = _pair(ground, self.axis, (self.low, self.high))
         out = tuple(
             (axis, begin, end)
             for axis, begin, end in document.excluded
             if axis != self.axis or end < low or begin > high
         )
-        return Merge(_of_other_points(document, excluded=out), "include")
+        return Step(_of_other_points(document, excluded=out), "include")
 
 
 @dataclass(frozen=True)
@@ -325,7 +306,7 @@ class NewModel(Edit):
     name: str
     copy_of: str | None = None
 
-    def apply(self, ground: Ground, document: Document) -> Merge:
+    def apply(self, ground: Ground, document: Document) -> Step:
         name, taken = self.name.strip(), model_names(document.text)
         if not name or name in SECTIONS or not name.isprintable():
             raise ModelError(f"{self.name!r} cannot name a model; choose another name")
@@ -339,9 +320,7 @@ class NewModel(Edit):
                 )
             text = with_copy(text, self.copy_of, name)
         model = None if self.copy_of is None else ground.model(text, name)
-        return Merge(
-            replace(document, text=text, name=name, model=model), f"new model {name}", name
-        )
+        return Step(replace(document, text=text, name=name, model=model), f"new model {name}", name)
 
 
 @dataclass(frozen=True)
@@ -350,11 +329,11 @@ class ChooseModel(Edit):
 
     name: str
 
-    def apply(self, ground: Ground, document: Document) -> Merge:
+    def apply(self, ground: Ground, document: Document) -> Step:
         names = list(ground.models(document.text))
         if self.name not in names:
             raise ModelError(f"there is no model {self.name!r}{suggest(self.name, names)}")
-        return Merge(replace(document, name=self.name), f"choose {self.name}", self.name)
+        return Step(replace(document, name=self.name), f"choose {self.name}", self.name)
 
 
 @dataclass(frozen=True)
@@ -363,7 +342,7 @@ class RemoveModel(Edit):
 
     name: str
 
-    def apply(self, ground: Ground, document: Document) -> Merge:
+    def apply(self, ground: Ground, document: Document) -> Step:
         names = model_names(document.text)
         text = without_model(document.text, self.name) if self.name in names else document.text
         left = list(ground.models(text))
@@ -372,7 +351,7 @@ class RemoveModel(Edit):
             name = left[0] if left else "model"
         fits = {key: fit for key, fit in document.fits.items() if key != self.name}
         model = ground.model(text, name)
-        return Merge(
+        return Step(
             replace(document, text=text, name=name, model=model, fits=fits), f"remove {self.name}"
         )
 

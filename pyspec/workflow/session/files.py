@@ -94,60 +94,49 @@ def save(ground: Ground, document: Document, folder: str | Path) -> Path:
     if document.model is None:
         raise ModelError("there is no model to save; add a component first")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if len(ground.files) == 1:
-            texts = _texts(ground, document, folder)
-        else:
-            texts = _texts_of_all(ground, document, folder)
-        for name, text in texts.items():
+        for name, text in _texts(ground, document, folder).items():
             write_text(folder / name, text)
     except OSError as error:
         raise DataError(f"{folder}: cannot be written ({error.strerror})") from error
     return folder
 
 
-def _texts_of_all(ground: Ground, document: Document, folder: Path) -> dict[str, str]:
-    """What each file has in its folder, and the script of all."""
-    files, blocks = {}, []
-    names = [folder_name(there.file.name, k) for k, there in enumerate(ground.files)]
+def _texts(ground: Ground, document: Document, folder: Path) -> dict[str, str]:
+    """The files by their names: of one file of data in the folder itself, of several in a folder
+    for each, beside a script of all."""
+    texts, blocks, script = dict[str, str](), "", ""
+    several = len(ground.files) > 1
+    names = [
+        folder_name(there.file.name, k) if several else "." for k, there in enumerate(ground.files)
+    ]
     for k, (name, there) in enumerate(zip(names, ground.files, strict=True)):
         seen, own = seen_from(ground, document, k), folder / name
-        own.mkdir(exist_ok=True)
-        data, more = _fields(there, seen, own)
-        title = f", name={there.file.name!r}"
-        blocks.append(BLOCK.format(folder=name, file=_reading(data, more, title)))
-        files[f"{name}/job.yaml"] = _job(there, seen, data, more)
-        files[f"{name}/models.yaml"] = text_of_job(there, seen, own)
+        own.mkdir(parents=True, exist_ok=True)
+        # The fields below ``data:`` of a job in this folder, and its other fields.
+        data = _data(there, own) if there.origin is None else _seen_from(own, there.origin)
+        more = {"limits": _limits(there, seen), "noise": _noise(there, own)}
+        more |= {"auxiliary": _auxiliary(there), "inputs": _inputs(there, own)}
+        texts[f"{name}/job.yaml"] = _job(there, seen, data, more)
+        texts[f"{name}/models.yaml"] = text_of_job(there, seen, own)
+        if several:
+            file = _reading(data, more, f", name={there.file.name!r}")
+            blocks += BLOCK.format(folder=name, file=file)
+        else:
+            script = _script(there, seen, data, more)
     shown = seen_from(ground, document, 0)
-    begun = text_of_job(ground.files[0], shown, folder / names[0])
-    state = {"document": plain(shown), "begun": begun if is_fit_of_job(shown) else None}
-    titles = ", ".join(_title(file) for file in ground.files)
-    script = JOINT.format(model=document.name, names=titles, blocks="".join(blocks))
-    return {**files, "fit.py": script, STATE: json.dumps({**state, "files": names})}
+    begun = texts[f"{names[0]}/models.yaml"] if is_fit_of_job(shown) else None
+    state: dict[str, object] = {"document": plain(shown), "begun": begun}
+    if several:
+        state["files"] = names
+        titles = ", ".join(_title(file) for file in ground.files)
+        script = JOINT.format(model=document.name, names=titles, blocks=blocks)
+    return {**texts, "fit.py": script, STATE: json.dumps(state)}
 
 
 def folder_name(name: str, number: int) -> str:
     """What the folder of a file of several is called."""
     plain = re.sub(r"[^\w.-]+", "_", Path(name).stem).strip("._")[:40]
     return f"{number + 1}_{plain}" if plain else f"{number + 1}"
-
-
-def _texts(ground: Ground, document: Document, folder: Path) -> dict[str, str]:
-    data, more = _fields(ground, document, folder)
-    text = text_of_job(ground, document, folder)
-    state = {"document": plain(document), "begun": text if is_fit_of_job(document) else None}
-    job, script = _job(ground, document, data, more), _script(ground, document, data, more)
-    return {"models.yaml": text, "job.yaml": job, "fit.py": script, STATE: json.dumps(state)}
-
-
-def _fields(
-    ground: Ground, document: Document, folder: Path
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The fields below ``data:`` of a job in this folder, and its other fields."""
-    data = _data(ground, folder) if ground.origin is None else _seen_from(folder, ground.origin)
-    limits, noise = _limits(ground, document), _noise(ground, folder)
-    auxiliary, inputs = _auxiliary(ground), _inputs(ground, folder)
-    return data, {"limits": limits, "noise": noise, "auxiliary": auxiliary, "inputs": inputs}
 
 
 def _job(
@@ -172,24 +161,19 @@ def is_fit_of_job(document: Document) -> bool:
 def text_of_job(ground: Ground, document: Document, folder: Path) -> str:
     """The models for a job whose fit gives the numbers shown. They have the start values of the fit
     that is shown; without a fit they are unchanged. Files are named as from `folder`."""
-    text = _paths_from(folder, ground.folder, document.text)
+    text, home = document.text, ground.folder.resolve()
+    if home != folder.resolve():
+        changes = []
+        for key, value in walk(positions(text)):
+            for spot in listed(value) if key.text in ("include", "file") else ():
+                if not Path(spot.text).is_absolute():
+                    path = os.path.relpath((home / spot.text).resolve(), folder.resolve())
+                    changes.append(Change(spot.begin, spot.end, quoted(Path(path).as_posix())))
+        text = changed(text, changes)
     if is_fit_of_job(document) and document.model is not None:
         start = {name: {"value": value} for name, value in document.begun[document.name].items()}
         text = with_fields(text, document.model, start)
     return text if text.endswith("\n") else f"{text}\n"
-
-
-def _paths_from(folder: Path, home: Path, text: str) -> str:
-    """The text with relative paths of `home` as they are seen from another folder."""
-    if home.resolve() == folder.resolve():
-        return text
-    changes = []
-    for key, value in walk(positions(text)):
-        for spot in listed(value) if key.text in ("include", "file") else ():
-            if not Path(spot.text).is_absolute():
-                path = os.path.relpath((home / spot.text).resolve(), folder.resolve())
-                changes.append(Change(spot.begin, spot.end, quoted(Path(path).as_posix())))
-    return changed(text, changes)
 
 
 def _plain_name(name: str) -> str:
@@ -237,15 +221,14 @@ def _seen_from(folder: Path, origin: Mapping[str, object]) -> dict[str, object]:
     return fields
 
 
-def _limits(ground: Ground, document: Document) -> dict[str, object]:
-    fields: dict[str, object] = {}
+def _limits(ground: Ground, document: Document) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
     for key, limits in (("energy", document.energy_limits), ("time", document.time_limits)):
         if limits is not None:
             fields[key] = list(limits)
-    for key, axis in (("exclude", ground.last), ("exclude_times", "time")):
-        ranges = [[low, high] for name, low, high in document.excluded if name == axis]
-        if ranges and key not in fields and not (key == "exclude_times" and axis == ground.last):
-            fields[key] = ranges
+    for name, low, high in document.excluded:
+        key = "exclude" if name == ground.last else "exclude_times"
+        fields.setdefault(key, []).append([low, high])
     return fields
 
 
@@ -285,10 +268,9 @@ def _script(
     ground: Ground, document: Document, data: Mapping[str, object], more: Mapping[str, object]
 ) -> str:
     source, name = repr(_Here("models.yaml")), repr(document.name)
-    fit = f"file.load_model({source}, {name})\nresult = file.fit_2d({name})"
-    if ground.kind == "spectrum":
-        fit = f"file.load_model({source}, {name})\nresult = file.fit_spectrum({name})"
-    elif ground.kind == "trace":
+    call = "fit_2d" if ground.kind == "series" else "fit_spectrum"
+    fit = f"file.load_model({source}, {name})\nresult = file.{call}({name})"
+    if ground.kind == "trace":
         fit = f"result = file.fit_trace({source}, {name})"
     file = _reading(data, more)
     return SCRIPT.format(model=document.name, name=_title(ground), file=file, fit=fit)

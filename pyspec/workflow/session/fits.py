@@ -55,23 +55,13 @@ def rounds(
     ground: Ground, document: Document, scope: str, progress: Told | None
 ) -> tuple[Fitted, Document]:
     """The fit and the document with its values; again from there until nothing changes."""
-    stopped = [False]
-
-    def told(nfev: int, chisqr: float, best: float) -> None:
-        try:
-            if progress is not None:
-                progress(nfev, chisqr, best)
-        except BaseException:
-            stopped[0] = True
-            raise
-
     began = monotonic()
-    result = fitted(ground, document, scope, progress=told if progress is not None else None)
-    result = result.diagnose()
+    result = fitted(ground, document, scope, progress=progress).diagnose()
     after = with_result(ground, document, result)
     seen, end = [result.values], monotonic() + max(monotonic() - began, _SECONDS)
-    for _ in range(_ROUNDS if scope != "spectrum" and result.success else 0):
-        if stopped[0] or monotonic() > end:
+    goes_on = scope != "spectrum" and result.success and not result.interrupted
+    for _ in range(_ROUNDS if goes_on else 0):
+        if monotonic() > end:
             break
         again = fitted(ground, after, scope).diagnose()
         for part in (again, *again) if isinstance(again, JointResult) else (again,):
@@ -91,21 +81,6 @@ def shared_by(ground: Ground, document: Document) -> list[str]:
     return [name for name, par in pars.items() if par.scope == "project"]
 
 
-def _joint(ground: Ground, document: Document, **options: Unpack[RunOptions]) -> JointResult:
-    if not shared_by(ground, document):
-        raise FitError(
-            "no parameter is shared by files; say 'project' in place of True in its entry, or "
-            "fit each file by itself"
-        )
-    parts = []
-    for number, there in enumerate(ground.files):
-        seen = seen_from(ground, document, number)
-        assert seen.model is not None
-        parts.append((seen.model, there.measurement(seen)))
-    names = [there.file.name for there in ground.files]
-    return fit_joint(parts, names=names, **options)
-
-
 def fitted(
     ground: Ground, document: Document, scope: str = "all", **options: Unpack[RunOptions]
 ) -> Fitted:
@@ -117,7 +92,17 @@ def fitted(
         options["scale_covar"] = False
     options["backend"] = ground.file.project.backend
     if scope == "joint":
-        return _joint(ground, document, **options)
+        if not shared_by(ground, document):
+            raise FitError(
+                "no parameter is shared by files; say 'project' in place of True in its entry, or "
+                "fit each file by itself"
+            )
+        parts = []
+        for number, there in enumerate(ground.files):
+            seen = seen_from(ground, document, number)
+            assert seen.model is not None
+            parts.append((seen.model, there.measurement(seen)))
+        return fit_joint(parts, names=[there.file.name for there in ground.files], **options)
     if ground.kind == "trace":
         assert ground.time is not None
         measured = ground.measurement(document)

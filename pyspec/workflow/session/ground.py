@@ -13,13 +13,13 @@ import numpy.typing as npt
 from pyspec.errors import DataError, ModelError
 from pyspec.io import Dataset
 from pyspec.model import Measurement, Model, load_models, load_time_model
-from pyspec.model.build.inputs import own_inputs
 from pyspec.model.data.checksum import Data
 from pyspec.model.data.measurement import row_of
 from pyspec.model.data.windows import excluded, index_range
 from pyspec.model.yaml.reader import Scalar, Source, walk
 from pyspec.model.yaml.sections import listed, model_names, positions
 from pyspec.workflow.data.checks import both_of
+from pyspec.workflow.models import has_spectra
 from pyspec.workflow.project import File
 from pyspec.workflow.session.document import Document, Limits, Range
 
@@ -37,8 +37,7 @@ class Ground:
         if data is None:
             raise DataError(f"file {file.name!r} has no data; a session needs some")
         self.data: Data = np.asarray(data)
-        self.energy = frozen(file.energy)
-        self.time = frozen(file.time)
+        self.energy, self.time = file.energy, file.time
         #: The folder in which a text names files, and those that it may read; None: any.
         self.folder = Path()
         self.folders: tuple[Path, ...] | None = None
@@ -132,32 +131,18 @@ class Ground:
 
     def placed(self, model: Model) -> Model:
         """A model on the axes of the data, checked as a fit checks it."""
-        data = self.file
-        spectra = not model.is_time_model or any(
-            par.free is not None for par in model.parameters.values()
-        )
-        if self.energy is not None and spectra:
+        if self.energy is not None and has_spectra(model):
             model.energy = self.energy  # one array for all models, by which plans are known
         model.time = self.time
-        if data.aux_axis is not None and not model.is_time_model:
-            model.set_axes(aux=data.aux_axis, aux_weights=data.aux_weights)
-        if data.inputs:
-            model.set_axes(inputs=own_inputs(model, data.inputs))
-        model.labels, model.units = data._names["labels"], dict(data.units)
+        self.file._complete(model)
         model.check()
         return model
 
     def measurement(self, document: Document) -> Measurement:
         """The data with the window and without what is excluded. Raises :class:`DataError`."""
-        key = document.energy_limits, document.time_limits, document.excluded
-        measurement = self._windows.get(key)
-        if measurement is None:
-            if len(self._windows) > 50:
-                self._windows.clear()
-            measurement = self._windows[key] = self._windowed(*key)
-        return measurement
-
-    def _windowed(self, energy: Limits, time: Limits, out: tuple[Range, ...]) -> Measurement:
+        energy, time, out = key = document.energy_limits, document.time_limits, document.excluded
+        if key in self._windows:
+            return self._windows[key]
         rows = columns = None
         if self.energy is not None:
             columns = index_range(self.energy, energy, "energy")
@@ -176,7 +161,10 @@ class Ground:
                 raise DataError("this leaves no point of the window; include a range again")
             hidden = hidden if name == self.last else hidden[:, None]
             keep = both_of(keep, ~hidden, self.data.shape)
-        return replace(self.whole, rows=rows, columns=columns, keep=keep)
+        if len(self._windows) > 50:
+            self._windows.clear()
+        self._windows[key] = replace(self.whole, rows=rows, columns=columns, keep=keep)
+        return self._windows[key]
 
     def still(self, document: Document) -> Model:
         """The chosen model at rest, for one spectrum."""
@@ -202,41 +190,27 @@ def _loads(source: Source, name: str) -> bool:
         return False
 
 
-def frozen(axis: Array | None) -> Array | None:
-    """An axis that nobody writes to."""
-    if axis is None:
-        return None
-    own = np.array(axis, dtype=np.float64)
-    own.setflags(write=False)
-    return own
-
-
 def file_of(data: object, model: object) -> File:
     """The data of a session as a file. Raises :class:`DataError` for what cannot be one."""
     if isinstance(data, File):
         return data
     if isinstance(data, Dataset):
         return File.from_dataset(data)
-    if isinstance(data, Measurement) and isinstance(model, Model):
-        return _file_of_measurement(data, model)
-    raise DataError(
-        "a session takes a File, what pyspec.read returns, or a Measurement and a model with "
-        f"axes, not {type(data).__name__}"
-    )
-
-
-def _file_of_measurement(measurement: Measurement, model: Model) -> File:
-    """A file of the same data, noise and window."""
-    mask = None if measurement.keep is None else ~measurement.keep
+    if not (isinstance(data, Measurement) and isinstance(model, Model)):
+        raise DataError(
+            "a session takes a File, what pyspec.read returns, or a Measurement and a model with "
+            f"axes, not {type(data).__name__}"
+        )
+    mask = None if data.keep is None else ~data.keep
     file = File(
-        data=measurement.data, mask=mask, energy=model.energy, time=model.time, name=model.name,
-        labels=measurement.labels, units=measurement.units,
+        data=data.data, mask=mask, energy=model.energy, time=model.time, name=model.name,
+        labels=data.labels, units=data.units,
     )  # fmt: skip
-    if measurement.loss == "poisson":
-        file.set_noise("poisson", scale=measurement.loss_scale)
-    elif measurement.weight is not None:
-        file.set_noise("gaussian", sigma=1.0 / measurement.weight)
-    energy, time = _span(model.energy, measurement.columns), _span(model.time, measurement.rows)
+    if data.loss == "poisson":
+        file.set_noise("poisson", scale=data.loss_scale)
+    elif data.weight is not None:
+        file.set_noise("gaussian", sigma=1.0 / data.weight)
+    energy, time = _span(model.energy, data.columns), _span(model.time, data.rows)
     if energy is not None or time is not None:
         file.set_fit_limits(energy, time_limits=time)
     return file

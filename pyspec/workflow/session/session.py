@@ -9,19 +9,14 @@ from threading import RLock
 from typing import Any, TypeAlias
 
 from pyspec.errors import DataError, FitError, ModelError, PyspecError
-from pyspec.fit import (
-    FitResult,
-    JointResult,
-    SliceResults,
-)
+from pyspec.fit import FitResult, JointResult, SliceResults
 from pyspec.io import Dataset
 from pyspec.model import Measurement, Model
-from pyspec.model.state import state_of
 from pyspec.model.yaml.reader import open_source
 from pyspec.workflow.fitting.several import own_values, refuse_unlike, seen_from
 from pyspec.workflow.project import File, Project
-from pyspec.workflow.session.document import Diff, Document, Other, Refusal, Step
-from pyspec.workflow.session.edits import Edit, Merge, Set, applied
+from pyspec.workflow.session.document import Document, Other, Refusal, Step
+from pyspec.workflow.session.edits import Edit, Set, applied
 from pyspec.workflow.session.files import save
 from pyspec.workflow.session.fits import (
     fitted,
@@ -38,6 +33,11 @@ from pyspec.workflow.session.state import opened
 #: What a session takes: data, and a model.
 Data: TypeAlias = "File | Dataset | Measurement"
 Given: TypeAlias = "Model | str | Path | None"
+
+#: The answer to edits and fits while another fit runs.
+RUNNING = Refusal(
+    "a fit is running; stop it, or wait", rule="a fit is running", remedy="stop it, or wait"
+)
 
 #: What the step of a fit is called.
 LABELS = {"all": "fit", "spectrum": "fit one spectrum", "joint": "fit all files"}
@@ -103,7 +103,7 @@ class Session:
             model=grounds[0].model(text, chosen),
             others=others,
         )
-        self.steps: list[Step] = [Step("begin", first)]
+        self.steps: list[Step] = [Step(first, "begin")]
         self.at = 0
         self.version = 1
         self._names: tuple[str, ...] | None = None
@@ -150,41 +150,32 @@ class Session:
 
     # edits
 
-    def edit(self, *edits: Edit, drag: bool = False) -> Diff | Refusal:
-        """Makes all of these edits as one step, or none.
+    def edit(self, *edits: Edit, drag: bool = False) -> Step | Refusal:
+        """Makes all of these edits as one step, which is returned, or none.
 
         Consecutive steps with `drag` become one. A refusal counts as False and says what is wrong;
         the document stays as it was.
         """
         with self.lock:
             if self.fitting:
-                return Refusal("a fit is running; stop it, or wait", rule="a fit is running",
-                               remedy="stop it, or wait")  # fmt: skip
-            before = self.document
+                return RUNNING
             try:
-                merge = applied(self.ground, before, edits)
+                step = applied(self.ground, self.document, edits)
             except (PyspecError, ValueError) as error:
                 return Refusal.of(error)
-            self._push(merge.label, merge.document, drag)
+            self._push(replace(step, is_open=drag))
             if not all(isinstance(edit, Set) for edit in edits):
                 self._names = None
-            return self._diff(before, merge)
+            return step
 
-    def _diff(self, before: Document, merge: Merge) -> Diff:
-        old, new = before.model, merge.document.model
-        same = (old is None) == (new is None)
-        if old is not None and new is not None:
-            same = state_of(old)[0] == state_of(new)[0]
-        return Diff(before, merge.document, not same, merge.name)
-
-    def _push(self, label: str, document: Document, drag: bool = False) -> None:
+    def _push(self, step: Step) -> None:
         top = self.steps[self.at]
-        if top.is_open and drag and self.at > 0:
+        if top.is_open and step.is_open and self.at > 0:
             self.at -= 1
         elif top.is_open:
             self.steps[self.at] = replace(top, is_open=False)
         del self.steps[self.at + 1 :]
-        self.steps.append(Step(label, document, drag))
+        self.steps.append(step)
         self.at += 1
         self.version += 1
 
@@ -212,16 +203,18 @@ class Session:
         """Takes another document, such as one that was kept, as a step."""
         with self.lock:
             self._names = None
-            self._push("restored", replace(document, fits=self.document.fits, begun={}))
+            self._push(Step(replace(document, fits=self.document.fits, begun={}), "restored"))
 
     def save(self, folder: str | Path) -> Path:
         """Writes models.yaml, job.yaml and fit.py into a folder, which give the numbers of this
         session; ``pyspec build FOLDER/job.yaml`` opens them. Returns the folder."""
         return save(self.ground, self.document, folder)
 
-    def _replace(self, document: Document) -> None:
+    def _replace(self, document: Document, is_open: bool | None = None) -> None:
         """Changes the document without a step."""
-        self.steps[self.at] = replace(self.steps[self.at], document=document)
+        step = self.steps[self.at]
+        is_open = step.is_open if is_open is None else is_open
+        self.steps[self.at] = replace(step, document=document, is_open=is_open)
         self.version += 1
 
     def look(self, *, time: int | None = None, energy: int | None = None) -> Document | Refusal:
@@ -243,7 +236,7 @@ class Session:
         number = names.index(file) if file in names else file
         with self.lock:
             if self.fitting:
-                return Refusal("a fit is running; stop it, or wait")
+                return RUNNING
             if not isinstance(number, int) or not 0 <= number < len(names):
                 return Refusal(f"there is no file {file!r}; there are {', '.join(names)}")
             try:
@@ -268,7 +261,7 @@ class Session:
             if self.fitting or not 0 <= step < len(self.steps):
                 return False
             before = self.document
-            self.steps[self.at] = replace(self.steps[self.at], is_open=False)
+            self.settle()
             self.at, self._names = step, None
             now = self.document
             cursor = before.cursor if before.file == now.file else now.cursor
@@ -287,7 +280,7 @@ class Session:
         parameters `held` stay where they are."""
         with self.lock:
             if self.fitting:
-                return Refusal("a fit is running; stop it, or wait")
+                return RUNNING
             document = self.document
             try:
                 model = holding(document.model, {*held, *shared_by(self.ground, document)})
@@ -296,8 +289,7 @@ class Session:
                 after = with_result(self.ground, document, result)
             except (PyspecError, ValueError) as error:
                 return Refusal.of(error)
-            self.steps[self.at] = replace(self.steps[self.at], document=after, is_open=drag)
-            self.version += 1
+            self._replace(after, is_open=drag)
             return result
 
     def fit(
@@ -313,7 +305,7 @@ class Session:
         """
         with self.lock:
             if self.fitting:
-                return Refusal("a fit is running; stop it, or wait")
+                return RUNNING
             document, self.fitting = self.document, True
         try:
             if document.model is None:
@@ -329,7 +321,7 @@ class Session:
             self.fitting = False
         with self.lock:
             cursor = self.document.cursor
-            self._push(LABELS[what], replace(after, cursor=cursor))
+            self._push(Step(replace(after, cursor=cursor), LABELS[what]))
         return result
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from pyspec.io.atomic import write_text
 from pyspec.workflow.fitting.several import seen_from
-from pyspec.workflow.session.document import Document, Other
+from pyspec.workflow.session.document import Document, Other, Seen
 from pyspec.workflow.session.ground import Ground
 
 #: What the fit of one spectrum of a series is called, which no job of the series repeats.
@@ -49,21 +49,20 @@ def plain(document: Document) -> dict[str, object]:
         "file": document.file,
         "text": document.text,
         "name": document.name,
-        "energy": document.energy_limits,
-        "time": document.time_limits,
-        "excluded": document.excluded,
-        "cursor": document.cursor,
-        "others": {str(number): _plain_other(other) for number, other in document.others.items()},
+        **_plain_of_file(document),
+        "others": {
+            str(number): {**_plain_of_file(other), "values": other.values}
+            for number, other in document.others.items()
+        },
     }
 
 
-def _plain_other(other: Other) -> dict[str, object]:
+def _plain_of_file(seen: Seen) -> dict[str, object]:
     return {
-        "values": other.values,
-        "energy": other.energy_limits,
-        "time": other.time_limits,
-        "excluded": other.excluded,
-        "cursor": other.cursor,
+        "energy": seen.energy_limits,
+        "time": seen.time_limits,
+        "excluded": seen.excluded,
+        "cursor": seen.cursor,
     }
 
 
