@@ -51,11 +51,12 @@ class MapJob:
     options: MapOptions
     store: MapStore
 
-    def names(self) -> tuple[str, ...]:
-        """The variables of the results."""
-        parameters = tuple(self.model.parameters)
-        errors = tuple(f"{name}_stderr" for name in parameters)
-        return (*parameters, *errors, *NUMBERS, "status", "message")
+
+def variables_of(model: Model) -> tuple[str, ...]:
+    """The variables of the results."""
+    parameters = tuple(model.parameters)
+    errors = tuple(f"{name}_stderr" for name in parameters)
+    return (*parameters, *errors, *NUMBERS, "status", "message")
 
 
 def fit_block(
@@ -84,7 +85,7 @@ def fit_rows(job: MapJob, rows: Mapping[str, Data]) -> dict[str, Data]:
     """The results of spectra (n, n_energy) by name, (n,) each; a spectrum that cannot be fitted
     has its message."""
     n = len(rows["data"])
-    results: dict[str, Data] = {name: np.full(n, np.nan) for name in job.names()[:-2]}
+    results: dict[str, Data] = {name: np.full(n, np.nan) for name in job.store.names[:-2]}
     results["status"] = np.full(n, "failed", dtype=f"<U{STATUS}")
     results["message"] = np.full(n, "", dtype=f"<U{MESSAGE}")
     _fit_or_halve(job, rows, np.arange(n), results)
@@ -108,19 +109,15 @@ def _fit_or_halve(
             _fit_or_halve(job, rows, part, results)
 
 
-def _measured(job: MapJob, part: Mapping[str, Data]) -> Measurement:
+def _fit(job: MapJob, rows: Mapping[str, Data], which: Data, results: dict[str, Data]) -> None:
+    part = {name: array[which] for name, array in rows.items()}
     noise = job.noise.copy()
     if "sigma" in part:
         with np.errstate(divide="ignore", invalid="ignore"):
             noise["weight"] = 1.0 / part["sigma"]
     if "mask" in part:
         noise["mask"] = part["mask"]
-    return Measurement(part["data"], columns=job.columns, **noise)
-
-
-def _fit(job: MapJob, rows: Mapping[str, Data], which: Data, results: dict[str, Data]) -> None:
-    part = {name: array[which] for name, array in rows.items()}
-    series = _measured(job, part)
+    series = Measurement(part["data"], columns=job.columns, **noise)
     seeds: list[dict[str, float]] = [{} for _ in which]
     for name in part:
         if name.startswith("seed "):

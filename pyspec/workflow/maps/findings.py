@@ -11,7 +11,6 @@ from pyspec.io.optional import need
 from pyspec.workflow.maps.store import IDENTITY, MapStore
 
 if TYPE_CHECKING:
-    import dask.array
     import xarray
 
 #: A parameter at its bounds in more than this share of the spectra is a warning.
@@ -58,7 +57,13 @@ def at_bounds(dataset: xarray.Dataset) -> dict[str, tuple[str, float]]:
         for name, (start, vary, low, high, expr) in rows.items()
         if vary and expr is None
     }
-    counts = {name: _counts(dataset, name, *bounds) for name, bounds in limits.items()}
+    counts = {}
+    for name, (low, high, start) in limits.items():
+        values, no_error = dataset[name].data, dataset[f"{name}_stderr"].isnull().data
+        near = [near_bound(bound, high - low, abs(start)) for bound in (low, high)]
+        at_low = (values - low <= near[0]) & no_error
+        at_high = (high - values <= near[1]) & no_error
+        counts[name] = (values == values).sum(), at_low.sum(), at_high.sum()
     (counted,) = dask.compute(counts, scheduler="threads")
     sentences = {}
     for name, numbers in counted.items():
@@ -73,15 +78,3 @@ def at_bounds(dataset: xarray.Dataset) -> dict[str, tuple[str, float]]:
             )
             sentences[name] = text, (n_low + n_high) / n_spectra
     return dict(sorted(sentences.items(), key=lambda entry: -entry[1][1]))
-
-
-def _counts(
-    dataset: xarray.Dataset, name: str, low: float, high: float, start: float
-) -> tuple[dask.array.Array, dask.array.Array, dask.array.Array]:
-    """How many spectra have a value, and how many lie at the lower and at the upper bound; all are
-    computed later, in chunks."""
-    values, no_error = dataset[name].data, dataset[f"{name}_stderr"].isnull().data
-    near = [near_bound(bound, high - low, abs(start)) for bound in (low, high)]
-    at_low = (values - low <= near[0]) & no_error
-    at_high = (high - values <= near[1]) & no_error
-    return (values == values).sum(), at_low.sum(), at_high.sum()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import answered, whole
+from pyspec.calls import answered, real, whole
 from pyspec.errors import DataError, FitError, one_line, shortened, suggest
 from pyspec.executor import make_executor
 from pyspec.fit import fit_slices
@@ -23,16 +22,21 @@ from pyspec.io.atomic import plain_path
 from pyspec.io.optional import need
 from pyspec.model import Measurement, Model
 from pyspec.model.data.windows import index_range
-from pyspec.workflow.data.labelled import refuse_beside
+from pyspec.workflow.data.labelled import refuse_other_order
 from pyspec.workflow.data.noise import NoiseArguments
-from pyspec.workflow.maps.block import MapJob, MapOptions, fit_block, inputs_checksum
+from pyspec.workflow.maps.block import (
+    MapJob,
+    MapOptions,
+    fit_block,
+    inputs_checksum,
+    variables_of,
+)
 from pyspec.workflow.maps.findings import kept_with_findings
 from pyspec.workflow.maps.map_data import (
     SPECTRA,
     Block,
     MapData,
     alike,
-    check_size,
     map_array,
     seed_parts,
 )
@@ -106,8 +110,7 @@ def fit_map(
 
     A spectrum that cannot be fitted has the status "failed" and its message. Ctrl-C raises
     KeyboardInterrupt and keeps what is written. Raises :class:`DataError` for a store of another
-    model, other settings or other data. At the end it also raises it for blocks that could not be
-    read, and for a file that has grown meanwhile.
+    model, other settings or other data, and at the end for blocks that could not be read.
     """
     need_model("fit_map", model)
     for library in ("xarray", "dask", "zarr"):
@@ -120,19 +123,27 @@ def fit_map(
             raise FitError(f"fit_map has no argument {name!r}{hint}")
     if "://" in str(store):
         raise DataError(f"store is {str(store)!r}; give a path, no address")
+    if seed_adapt not in (None, "argmax_shift"):
+        hint = suggest(str(seed_adapt), ["argmax_shift"])
+        raise FitError(f"seed_adapt must be 'argmax_shift' or None, not {seed_adapt!r}{hint}")
     array = map_array(data, energy)
-    job, map_data = _described(
-        model, array, energy_limits, sigma, counts, mask, seed_values, seed_adapt, options
-    )
+    axis = str(array.dims[-1])
+    model = copy.deepcopy(model)
+    model.set_axes(energy=np.asarray(array[axis].values, dtype=np.float64))
+    columns = index_range(model.energy, energy_limits, axis)  # type: ignore[arg-type]
+    noise, beside = _beside(model, array, sigma, counts, mask)
+    if noise.keys() - {"mask"} or "sigma" in beside:
+        options = {"scale_covar": False, **options}
+    map_data = MapData({"data": array, **beside, **seed_parts(seed_values, array)})
+    adapt = None if seed_values is not None else seed_adapt
     path = plain_path(store)
-    job = replace(job, store=MapStore(path, job.names()))
+    job = MapJob(model, columns, noise, adapt, options, MapStore(path, variables_of(model)))
     _rehearse(job, map_data)
     steps = Steps(progress, f"{model.name}, map")
     with Hold() as hold:
         try:
             left = _begin(job, map_data, block_size, hold)
             _fit(job, map_data, left, steps, hold)
-            check_size(data, energy, array, path)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 f"what is done of the map is in {path}; the same call goes on"
@@ -142,57 +153,23 @@ def fit_map(
     return kept_with_findings(job.store)
 
 
-def _described(
+def _beside(
     model: Model,
     data: xarray.DataArray,
-    energy_limits: Sequence[float | None] | None,
     sigma: npt.ArrayLike | xarray.DataArray | None,
     counts: bool | float,
     mask: npt.ArrayLike | xarray.DataArray | None,
-    seed_values: SeedValues,
-    seed_adapt: str | None,
-    options: MapOptions,
-) -> tuple[MapJob, MapData]:
-    """The job without its store, and what differs from spectrum to spectrum."""
-    import xarray
-
-    if seed_adapt not in (None, "argmax_shift"):
-        hint = suggest(str(seed_adapt), ["argmax_shift"])
-        raise FitError(f"seed_adapt must be 'argmax_shift' or None, not {seed_adapt!r}{hint}")
-    axis = str(data.dims[-1])
-    model = copy.deepcopy(model)
-    model.set_axes(energy=np.asarray(data[axis].values, dtype=np.float64))
-    columns = index_range(model.energy, energy_limits, axis)  # type: ignore[arg-type]
-    for subject, beside_it in (("sigma", sigma), ("mask", mask)):
-        if not isinstance(beside_it, xarray.DataArray):  # those are aligned by their names
-            refuse_beside(subject, beside_it, None, model.energy)
-    noise, beside = _noise(sigma, counts, data)
-    if noise or beside:
-        options = {"scale_covar": False, **options}
-    parts = {"data": data, **beside}
-    if mask is not None:
-        mask_array = mask if isinstance(mask, xarray.DataArray) else np.asarray(mask)
-        if mask_array.dtype.kind != "b":
-            raise DataError(
-                f"mask has type {mask_array.dtype}; give booleans, True where a point is left out"
-            )
-        if isinstance(mask_array, xarray.DataArray):
-            parts["mask"] = alike(mask_array, data, "mask", data.dims)
-        else:
-            noise["mask"] = mask_array
-    parts |= seed_parts(seed_values, data)
-    adapt = None if seed_values is not None else seed_adapt
-    job = MapJob(model, columns, noise, adapt, options, MapStore(Path(), ()))
-    return job, MapData(parts)
-
-
-def _noise(
-    sigma: npt.ArrayLike | xarray.DataArray | None, counts: bool | float, data: xarray.DataArray
 ) -> tuple[NoiseArguments, dict[str, xarray.DataArray]]:
-    """The noise: arguments of a Measurement that are the same for all spectra, and the part of the
-    map with those that differ."""
+    """Noise and mask: arguments of a Measurement that are the same for all spectra, and the parts
+    of the map with those that differ."""
     import xarray
 
+    noise, parts = NoiseArguments(), dict[str, xarray.DataArray]()
+    for subject, array in (("sigma", sigma), ("mask", mask)):
+        if isinstance(array, xarray.DataArray):
+            parts[subject] = alike(array, data, subject, data.dims)
+        else:
+            refuse_other_order(subject, array, None, model.energy)
     if sigma is not None and counts is not False:
         raise DataError("the noise of counts is known; give sigma= or counts=, not both")
     if counts is not False:
@@ -200,21 +177,24 @@ def _noise(
             raise DataError(
                 f"counts is {counts!r}; give True, or the counts for each unit of the data, > 0"
             )
-        return {"loss": "poisson", "loss_scale": 1.0 if counts is True else float(counts)}, {}
-    if sigma is None:
-        return {}, {}
-    if isinstance(sigma, xarray.DataArray):
-        return {}, {"sigma": alike(sigma, data, "sigma", data.dims)}
-    try:
-        values = np.asarray(sigma, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.empty((0, 0))  # refused with other shapes
-    if values.shape not in ((), data.shape[-1:]) or not (values > 0).all():
-        raise DataError(
-            f"sigma is {shortened(sigma)}; give positive numbers: one, one for each of the "
-            f"{data.shape[-1]} energies, or a DataArray"
-        )
-    return {"weight": 1.0 / values}, {}
+        noise = {"loss": "poisson", "loss_scale": 1.0 if counts is True else float(counts)}
+    elif sigma is not None and "sigma" not in parts:
+        values = real("sigma", sigma)
+        if values.shape not in ((), data.shape[-1:]) or not (values > 0).all():
+            raise DataError(
+                f"sigma is {shortened(sigma)}; give positive numbers: one, one for each of the "
+                f"{data.shape[-1]} energies, or a DataArray"
+            )
+        noise["weight"] = 1.0 / values
+    if mask is not None:
+        flags = parts.get("mask", np.asarray(mask))
+        if flags.dtype.kind != "b":
+            raise DataError(
+                f"mask has type {flags.dtype}; give booleans, True where a point is left out"
+            )
+        if "mask" not in parts:
+            noise["mask"] = flags
+    return noise, parts
 
 
 def _rehearse(job: MapJob, map_data: MapData) -> None:
@@ -232,12 +212,7 @@ def _rehearse(job: MapJob, map_data: MapData) -> None:
     fit_slices(model, measurement, seeds=values, progress=False, **few)
 
 
-def _begin(
-    job: MapJob,
-    map_data: MapData,
-    block_size: int | None,
-    hold: Hold,
-) -> list[Block]:
+def _begin(job: MapJob, map_data: MapData, block_size: int | None, hold: Hold) -> list[Block]:
     """The blocks that are not written yet; makes the store or checks it."""
     store, now = job.store, identity(job, map_data)
     if store.path.exists():
@@ -266,13 +241,7 @@ def _begin(
     return [entry for entry in blocks if checksums[entry[0]] is None]
 
 
-def _fit(
-    job: MapJob,
-    map_data: MapData,
-    left: list[Block],
-    steps: Steps,
-    hold: Hold,
-) -> None:
+def _fit(job: MapJob, map_data: MapData, left: list[Block], steps: Steps, hold: Hold) -> None:
     """Fits blocks; raises :class:`DataError` at the end where some could not be."""
     done = map_data.n_spectra - sum(_spectra(place) for _, place in left)
     failed: list[tuple[Block, Exception]] = []

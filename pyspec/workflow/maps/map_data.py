@@ -151,21 +151,6 @@ def _opened(path: Path) -> xarray.DataArray:
     return dataset[names[0]]
 
 
-def check_size(source: object, energy: str | None, data: xarray.DataArray, store: Path) -> None:
-    """Raises :class:`DataError` where the file of a map has another size than when it was opened:
-    something writes to it."""
-    if not isinstance(source, (str, Path)):
-        return
-    now = map_array(source, energy)
-    if now.shape != data.shape:
-        shown = [", ".join(f"{dim} {n}" for dim, n in array.sizes.items()) for array in (data, now)]
-        raise DataError(
-            f"{source} changed while its map was fitted: it had {shown[0]}, and now {shown[1]}; "
-            f"{store} holds what it had then; fit it when it is complete, or a copy, to another "
-            "store="
-        )
-
-
 def alike(
     array: xarray.DataArray, data: xarray.DataArray, subject: str, along: tuple[Hashable, ...]
 ) -> xarray.DataArray:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
@@ -99,16 +99,13 @@ class MapStore:
         every = self.path / ".zmetadata"
         with suppress(DataError, OSError):
             together = json.loads(every.read_text())
-            metadata, is_new = together["metadata"], False
             for name, facts in texts.items():
                 key = f"{name}/.zattrs" if name else ".zattrs"
-                before = metadata.get(key, {})
-                now = {k: text for k, text in {**before, **facts}.items() if text is not None}
-                if now != before:
-                    write_text(self.path / key, json.dumps(now, indent=2))
-                    metadata[key], is_new = now, True
-            if is_new:
-                write_text(every, json.dumps(together, indent=2))
+                attributes = {**together["metadata"].get(key, {}), **facts}
+                kept = {k: text for k, text in attributes.items() if text is not None}
+                together["metadata"][key] = kept
+                write_text(self.path / key, json.dumps(kept, indent=2))
+            write_text(every, json.dumps(together, indent=2))
 
     def create(
         self, template: xarray.Dataset, block: tuple[int, ...], grid: tuple[int, ...]
@@ -117,7 +114,8 @@ class MapStore:
         xarray, dask = need("xarray", "a map", "zarr"), need("dask.array", "a map", "zarr")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            made = Path(tempfile.mkdtemp(prefix=f".{self.path.name}.", dir=self.path.parent))
+            made = self.path.with_name(f".{self.path.name}.{uuid4().hex[:8]}")
+            made.mkdir()
         except OSError as error:
             raise DataError(
                 f"{self.path} cannot be made: {one_line(error)}; give another store="
@@ -135,8 +133,7 @@ class MapStore:
         try:
             markers.to_zarr(made, group=BLOCKS, encoding=dict.fromkeys(markers, marker), **options)
             template.to_zarr(made, encoding=coding, **options)
-            os.chmod(made, 0o777 & ~_umask())
-            os.rename(made, self.path)
+            made.rename(self.path)
         except BaseException:
             shutil.rmtree(made, ignore_errors=True)
             raise
@@ -169,9 +166,3 @@ def checksum_of(arrays: Iterable[npt.ArrayLike]) -> int:
     for array in arrays:
         checksum = zlib.crc32(np.ascontiguousarray(array).tobytes(), checksum)
     return checksum
-
-
-def _umask() -> int:
-    umask = os.umask(0)
-    os.umask(umask)
-    return umask

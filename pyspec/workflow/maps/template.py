@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pyspec._version import VERSION
-from pyspec.errors import DataError
+from pyspec.errors import DataError, shortened
 from pyspec.fit.solve.methods import checked_methods
 from pyspec.io.optional import need
 from pyspec.model.data.digest import digest
@@ -44,7 +44,10 @@ def identity(job: MapJob, map_data: MapData) -> dict[str, object]:
     settings["given"] = sorted(map_data.parts)
     settings |= {f"input {name}": values for name, values in model.inputs.items()}
     shown = {name: _settled(value) for name, value in sorted(settings.items())}
-    axes = {str(dim): _axis(data, dim) for dim in data.dims}
+    axes = {
+        str(dim): digest(np.asarray(data[dim].values))[:16] if dim in data.coords else None
+        for dim in data.dims
+    }
     facts = {
         "version": VERSION,
         "model": {"name": model.name, "parameters": rows, "yaml": model.to_yaml()},
@@ -75,7 +78,7 @@ def make_template(
     units = {"energy": data[energy].attrs.get("units", ""), "data": data.attrs.get("units", "")}
     own = parameter_units(job.model, units)
     arrays = {}
-    for name in job.names():
+    for name in job.store.names:
         kind = {"status": f"<U{STATUS}", "message": f"<U{MESSAGE}"}.get(name, "float64")
         fill = "" if kind != "float64" else np.nan
         facts = {"long_name": name}
@@ -92,10 +95,6 @@ def make_template(
     )
 
 
-def _axis(data: xarray.DataArray, dim: Hashable) -> str | None:
-    return digest(np.asarray(data[dim].values))[:16] if dim in data.coords else None
-
-
 def _settled(value: object) -> object:
     if isinstance(value, np.ndarray):
         return f"array {value.shape} {digest(value)[:16]}"
@@ -108,9 +107,4 @@ def _difference(kept: object, now: object) -> str:
         for key in {**kept, **now}:
             if kept.get(key) != now.get(key):
                 return f"{key} {_difference(kept.get(key), now.get(key))}".replace("\n", " ")
-    if isinstance(kept, list) and isinstance(now, list) and len(kept) == len(now):
-        for old, new in zip(kept, now, strict=True):
-            if old != new:
-                return _difference(old, new)
-    texts = [text if len(text) < 60 else f"{text[:57]}..." for text in (repr(kept), repr(now))]
-    return f"{texts[0]} there, {texts[1]} now"
+    return f"{shortened(kept, 60)} there, {shortened(now, 60)} now"
