@@ -2,12 +2,11 @@
 
 from pyspec.calls.answered import Suggesting, answered
 from pyspec.calls.arguments import frozen, is_whole, one_of, real, real_array, row_of, whole
-from pyspec.calls.named import Listed, Named, meant, no_item
+from pyspec.calls.named import Named, meant, no_item
 from pyspec.calls.outside import stack_outside
 from pyspec.calls.terminal import say
 
 __all__ = [
-    "Listed",
     "Named",
     "Suggesting",
     "answered",

@@ -1,9 +1,9 @@
-"""Values by parameter name, and lists, which say what there is where a key is wrong."""
+"""Values by parameter name, which say what there is where a key is wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import SupportsIndex, TypeVar, overload
+from typing import TypeVar
 
 import numpy as np
 
@@ -35,26 +35,6 @@ def no_item(key: object, n: int, kind: str) -> Exception:
     if isinstance(key, (int, np.integer)):
         return IndexError(f"no {kind} {key}: {held}")
     return CallError(f"{shortened(key)} is no number of a {kind}: {held}")
-
-
-class Listed(list[Held]):
-    """A list whose IndexError says how many there are, and of what `kind`."""
-
-    def __init__(self, kind: str) -> None:
-        super().__init__()
-        self.kind = kind
-
-    @overload
-    def __getitem__(self, key: SupportsIndex) -> Held: ...
-
-    @overload
-    def __getitem__(self, key: slice) -> list[Held]: ...
-
-    def __getitem__(self, key: SupportsIndex | slice) -> Held | list[Held]:
-        try:
-            return super().__getitem__(key)
-        except (IndexError, TypeError):
-            raise no_item(key, len(self), self.kind) from None
 
 
 class Named(dict[str, Held]):

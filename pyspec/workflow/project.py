@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import Listed, Suggesting, answered, say
+from pyspec.calls import Suggesting, answered, say
 from pyspec.errors import DataError, FitError
 from pyspec.fit import FitResult, JointResult, fit_joint
 from pyspec.fit.interrupts import Hold, held
@@ -181,8 +181,8 @@ class Project(ProjectResults, Suggesting):
         show_output: bool | int | None = None,
     ) -> None:
         super().__init__(path, name, config_file, backend=backend, show_output=show_output)
-        self.files: list[File] = Listed("file")
-        self.joint_results: list[JointResult] = Listed("joint fit")
+        self.files: list[File] = []
+        self.joint_results: list[JointResult] = []
 
     # all files at once
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspec.fit.problem import make_problem
 from pyspec.fit.solve.stages import enough_points
-from pyspec.model import Measurement, Model
+from pyspec.model import Model
 from pyspec.model.data.measurement import row_of
 from pyspec.model.data.windows import spectrum_rows
 from pyspec.plan import compile_model
@@ -35,25 +35,21 @@ def begun(file: File, name: str, kind: str, when: When, backend: str | None) -> 
     `kind` is "2d", "baseline", "spectrum" (at `when`), "slices" or "trace". Raises what keeps the
     fit from being begun.
     """
-    model, first = _parts(file, name, kind, when)
+    if kind == "2d":
+        model, first, _ = file._prepared_2d(name, None)
+    elif kind == "spectrum":
+        model, first, *_ = file._prepared_spectrum(name, *when, "abs")
+    elif kind == "trace":
+        model, first = file.models[name], file._whole()
+        model.set_axes(time=file.time)
+    else:
+        model = file._prepared(name, time=False)
+        if kind == "slices":
+            first = row_of(file._whole(), (file.rows or (0, 0))[0])
+        else:
+            first = file._mean(file._need_baseline())
     problem = make_problem(compile_model(model), first, backend or "compiled")
     problem.start()
     if kind != "slices":  # of which those with too few points fail, each by itself
         enough_points(problem)
     return model
-
-
-def _parts(file: File, name: str, kind: str, when: When) -> tuple[Model, Measurement]:
-    """The model and the Measurement of a fit."""
-    if kind == "2d":
-        return file._prepared_2d(name, None)[:2]
-    if kind == "spectrum":
-        return file._prepared_spectrum(name, *when, "abs")[:2]
-    if kind == "trace":
-        model = file.models[name]
-        model.set_axes(time=file.time)
-        return model, file._whole()
-    model = file._prepared(name, time=False)
-    if kind == "slices":
-        return model, row_of(file._whole(), (file.rows or (0, 0))[0])
-    return model, file._mean(file._need_baseline())

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyspec.calls import Listed, answered, say
+from pyspec.calls import answered, say
 from pyspec.errors import DataError, FitError
 from pyspec.fit import (
     FitResult,
@@ -46,7 +46,7 @@ class FileFits(FileModels):
     def __init__(self, *arguments: Any, **options: object) -> None:
         super().__init__(*arguments, **options)
         #: The fits, in the order they were made.
-        self.results: list[Fit] = Listed("fit")
+        self.results: list[Fit] = []
         #: Half-open range of rows of the last spectrum that was fitted; None for 1D data.
         self._spectrum_rows: tuple[int, int] | None = None
 

@@ -12,7 +12,7 @@ from pyspec.errors import FitError, shortened, suggest
 from pyspec.fit import FitResult, SliceResults
 from pyspec.model import Measurement, Model
 from pyspec.model.data.windows import places_on, slice_of
-from pyspec.workflow.data.labelled import refuse_beside
+from pyspec.workflow.data.labelled import refuse_other_order
 from pyspec.workflow.fitting.shifts import Shifts
 
 Array = npt.NDArray[np.float64]
@@ -158,10 +158,10 @@ def _explicit(values: object, times: Array) -> list[dict[str, float]]:
         return [{str(name): _number(name, value) for name, value in row.items()} for row in rows]
     if not (hasattr(values, "keys") and hasattr(values, "__getitem__")):
         raise FitError("seed_values must be name → value or array, a DataFrame, or a list of dicts")
-    refuse_beside("seed_values", values, times)
+    refuse_other_order("seed_values", values, times)
     columns = {}
     for name in values.keys():  # noqa: SIM118  (a DataFrame too)
-        refuse_beside(f"seed_values of {name}", values[name], times)
+        refuse_other_order(f"seed_values of {name}", values[name], times)
         column = real(f"seed_values of {name}", values[name])
         if column.shape not in ((), (n,)):
             raise FitError(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 import numpy.typing as npt
 
@@ -11,7 +9,6 @@ from pyspec.errors import PlanError
 from pyspec.executor import make_executor
 from pyspec.ir.build import build_graph
 from pyspec.model import Model
-from pyspec.model.tree import Par
 from pyspec.passes import linear_parameters
 
 Array = npt.NDArray[np.float64]
@@ -30,17 +27,11 @@ ALIKE = 1e-9
 CHANCE = 9.0
 
 
-@dataclass
-class _Start:
-    """The model where a fit starts: its spectrum (n,), the shapes (n, n_linear) of its linear
-    parameters, and their solver; None without linear parameters."""
-
-    spectrum: Array
-    shapes: Array
-    inverse: Array | None
+#: The model where a fit starts: its spectrum (n,), the shapes (n, n_linear) of its linear
+#: parameters, and their solver; None without linear parameters.
+_Start = tuple[Array, Array, Array | None]
 
 
-@dataclass
 class Shifts:
     """Starts of a model whose free positions are moved, each by a distance of its own.
 
@@ -48,12 +39,9 @@ class Shifts:
     solved for, since the fit finds these from anywhere.
     """
 
-    model: Model
-    window: slice
-    pars: list[Par] = field(init=False)
-    _known: dict[tuple[float, ...], _Start] = field(init=False, default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(self, model: Model, window: slice) -> None:
+        self.model, self.window = model, window
+        self._known: dict[tuple[float, ...], _Start] = {}
         self.pars = [
             par
             for par in self.model.parameters.values()
@@ -126,8 +114,8 @@ class Shifts:
     ) -> float:
         """The sum of squares that this start leaves. A start that leaves more than `enough` even
         without bounds is not solved within bounds."""
-        start = self._start(distances)
-        rest, shapes, inverse = spectrum - start.spectrum, start.shapes, start.inverse
+        start, shapes, inverse = self._start(distances)
+        rest = spectrum - start
         if not kept.all():
             rest, shapes = rest[kept], shapes[kept]
             inverse = _inverse(shapes)
@@ -150,7 +138,7 @@ class Shifts:
     def home(self) -> float:
         """The energy of the maximum of the model where its fits start."""
         assert self.model.energy is not None
-        spectrum = self._start((0.0,) * len(self.pars)).spectrum
+        spectrum, _, _ = self._start((0.0,) * len(self.pars))
         return float(self.model.energy[self.window][int(np.argmax(spectrum))])
 
     def _start(self, distances: tuple[float, ...]) -> _Start:
@@ -166,7 +154,7 @@ class Shifts:
                 beside = theta.copy()
                 beside[place] += step
                 shapes[:, column] = (self._run(beside) - spectrum) / step
-            self._known[distances] = _Start(spectrum, shapes, _inverse(shapes))
+            self._known[distances] = spectrum, shapes, _inverse(shapes)
         return self._known[distances]
 
     def _run(self, theta: Array) -> Array:

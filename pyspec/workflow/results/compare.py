@@ -62,12 +62,6 @@ def _check_metrics(metrics: Sequence[str]) -> list[str]:
     return chosen
 
 
-def _default_metrics(fits: Sequence[Fit]) -> list[str]:
-    """The columns that fit these fits."""
-    is_weighted = any(_metrics(fit)["chi2"] == _metrics(fit)["chi2"] for fit in fits if _parts(fit))
-    return list(WEIGHTED if is_weighted else PLAIN)
-
-
 def best_of(fits: Sequence[Fit], by: str) -> Fit:
     """The fit with the lowest metric, or the highest r2. Slices are compared by sums over slices
     that all candidates have; candidates are the fits with results of most slices, since a sum over
@@ -106,24 +100,22 @@ def _parts(fit: Fit) -> list[FitResult]:
     return list(_slices_of(fit).values()) if isinstance(fit, SliceResults) else [fit]
 
 
-def _metrics(fit: Fit) -> dict[str, float]:
-    statistics: dict[str, float] = _parts(fit)[0].statistics
-    return statistics
-
-
 def comparison(fits: Sequence[Fit], metrics: Sequence[str] | None, aggregation: str) -> DataFrame:
     """A DataFrame with a row for each fit, in their order; with "long" one for each slice, slice
     by slice. Without `metrics` those that are known.
 
     Raises :class:`FitError` without pandas, for an unknown metric or aggregation, and where fits
     cannot be compared."""
-    metrics = _default_metrics(fits) if metrics is None else _check_metrics(metrics)
+    if metrics is None:
+        first = [part.statistics["chi2"] for fit in fits for part in _parts(fit)[:1]]
+        metrics = WEIGHTED if not np.isnan(first).all() else PLAIN
+    metrics = _check_metrics(metrics)
     _refuse_what_differs(fits, metrics)
     if aggregation not in AGGREGATIONS:
         raise FitError(f"sbs_aggregation is median, mean, sum or long, not {aggregation!r}")
     pandas = need_pandas()
     long = aggregation == "long"
-    rows = []
+    rows: list[dict[str, object]] = []
     counted = _in_all(fits)
     cut = [
         f"the slices of {fit.model_name} to {fit.file_name} were interrupted, {len(_parts(fit))} "
@@ -143,28 +135,22 @@ def comparison(fits: Sequence[Fit], metrics: Sequence[str] | None, aggregation: 
             "handle": handle_of(fit)[:SHORT],
             "selection_json": json.dumps(selection_of(fit), sort_keys=True),
         }
-        if long:
-            rows += [{**head, **row} for row in _long(fit, metrics)]
-        else:
+        if not long:
             own = counted.get(fit.file_name)
             rows.append({**head, **_read_with(fit), **_row(fit, metrics, aggregation, own)})
+            continue
+        sigma = sigma_of(fit)
+        parts = _slices_of(fit) if isinstance(fit, SliceResults) else {None: fit}
+        for index, part in parts.items():
+            values = {**_read_with(part), **_of(part.statistics, metrics, sigma)}
+            rows.append({**head, "slice_index": index, **values})
     columns = [*HEAD, *(["slice_index"] if long else []), *READ_WITH, *metrics]
-    if not long:
-        return pandas.DataFrame(rows, columns=columns)
-    # Slices first, models beside each other at each of them; fits without slices last.
-    rows.sort(key=lambda row: np.inf if row["slice_index"] is None else row["slice_index"])
     frame = pandas.DataFrame(rows, columns=columns)
-    return frame.astype({"slice_index": "Int64"})
-
-
-def _long(fit: Fit, metrics: Sequence[str]) -> list[dict[str, float | None]]:
-    sigma = sigma_of(fit)
-    if not isinstance(fit, SliceResults):
-        return [{"slice_index": None, **_read_with(fit), **_of(fit.statistics, metrics, sigma)}]
-    return [
-        {"slice_index": index, **_read_with(part), **_of(part.statistics, metrics, sigma)}
-        for index, part in _slices_of(fit).items()
-    ]
+    if not long:
+        return frame
+    # Slices first, models beside each other at each of them; fits without slices last.
+    frame = frame.astype({"slice_index": "Int64"})
+    return frame.sort_values("slice_index", kind="stable", ignore_index=True)
 
 
 def _read_with(fit: Fit) -> dict[str, int]:
@@ -197,7 +183,11 @@ def _row(
         left = sum(part.n_data - part.n_free for part in parts)
         for key, of in (("chi2_red", "chi2"), ("chi2_red_raw", "chi2_raw")):
             table[key] = np.array([table[of].sum() / max(left, 1)])
-        table["r2"] = np.array([_r2_of_all(table["chi2_raw"], table["r2"])])
+        # from the sum of squares and the R² of each slice: about the mean of each
+        usable = table["r2"] < 1.0
+        squares = table["chi2_raw"][usable]
+        total = (squares / (1.0 - table["r2"][usable])).sum()
+        table["r2"] = np.array([1.0 - squares.sum() / total if total > 0.0 else np.nan])
     function = AGGREGATIONS[aggregation]
     assert function is not None
     aggregated = {
@@ -205,14 +195,6 @@ def _row(
         for key, column in table.items()
     }
     return _of(aggregated, metrics, sigma_of(fit))
-
-
-def _r2_of_all(squares: Array, r2: Array) -> float:
-    """R² of all slices as one fit, from the sum of squares and the R² of each: about the mean of
-    each slice."""
-    usable = r2 < 1.0
-    total = float(np.sum(squares[usable] / (1.0 - r2[usable])))
-    return 1.0 - float(np.sum(squares[usable])) / total if total > 0.0 else float("nan")
 
 
 def _of(statistics: dict[str, float], metrics: Sequence[str], sigma: float) -> dict[str, float]:
@@ -264,38 +246,29 @@ def _refuse_what_differs(fits: Sequence[Fit], metrics: Sequence[str], remedy: st
     for fit in fits:
         first = seen.setdefault((fit.file_name, fit.fit_type), fit)
         here, there = _noise_of(first), _noise_of(fit)
-        if told and here != there:
-            raise FitError(
-                f"the {fit.fit_type} fits of {first.model_name} and {fit.model_name} to "
-                f"{fit.file_name} have other sums, {here} and {there}, so their chi2, AIC and BIC "
-                "cannot be compared; " + (remedy or _SAME_SUMS)
-            )
+        difference, what, usual = "", "metrics", "fit both again to the same data, mask and noise"
         saved = first.measurement.data is None or fit.measurement.data is None
         mine, theirs = (_measurement_facts(side, digests=saved) for side in (first, fit))
-        if mine["window"] != theirs["window"]:
+        if told and here != there:
+            difference = f"have other sums, {here} and {there}"
+            what, usual = "chi2, AIC and BIC", _SAME_SUMS
+        elif mine["window"] != theirs["window"]:
+            windows = f"{selection_of(first)} and {selection_of(fit)}"
+            difference = f"saw different windows, {windows}"
+        elif "" in (mine["data"], theirs["data"]) and first is not fit:
+            difference = "saw data of which one is not known"
+        elif mine["data"] != theirs["data"]:
+            difference = "saw different values of the data (other rows or corrections)"
+        elif mine["mask"] != theirs["mask"]:
+            difference = "saw different points (other masks)"
+        elif told and mine["noise"] != theirs["noise"]:
+            difference = "saw different sigma"
+        if difference:
             raise FitError(
                 f"the {fit.fit_type} fits of {first.model_name} and {fit.model_name} to "
-                f"{fit.file_name} saw different windows, {selection_of(first)} and "
-                f"{selection_of(fit)}, so their metrics cannot be compared; "
-                + (remedy or "name models that were fitted to the same data")
+                f"{fit.file_name} {difference}, so their {what} cannot be compared; "
+                + (remedy or usual)
             )
-        for key, difference in _DIFFERENT.items():
-            unknown = key == "data" and "" in (mine[key], theirs[key]) and first is not fit
-            if (mine[key] != theirs[key] or unknown) and (told or key != "noise"):
-                difference = difference if not unknown else "data of which one is not known"
-                raise FitError(
-                    f"the {fit.fit_type} fits of {first.model_name} and {fit.model_name} to "
-                    f"{fit.file_name} saw {difference}, so their metrics cannot be compared; "
-                    + (remedy or "fit both again to the same data, mask and noise")
-                )
-
-
-#: What differs between two fits of one window. Noise counts only for sums that depend on it.
-_DIFFERENT = {
-    "data": "different values of the data (other rows or corrections)",
-    "mask": "different points (other masks)",
-    "noise": "different sigma",
-}
 
 
 def _measurement_facts(fit: Fit, *, digests: bool) -> dict[str, object]:

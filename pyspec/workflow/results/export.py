@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,7 @@ from pyspec.io.atomic import file_name, folder_lock, write_text
 from pyspec.plot import plot_evolution, plot_fit
 from pyspec.plot.figure import as_remark
 from pyspec.plot.protocols import Fit
-from pyspec.workflow.results.identity import SHORT, handle_of, label_of, stamp_of
+from pyspec.workflow.results.identity import SHORT, handle_of
 from pyspec.workflow.workspace import Workspace
 
 Array = npt.NDArray[np.float64]
@@ -46,10 +46,6 @@ class Folder:
             raise DataError(
                 f"{path}: cannot be made ({error.strerror}); choose another folder"
             ) from None
-
-    def below(self, name: str) -> Folder:
-        """A folder in this one."""
-        return Folder(self.path / file_name(name), self.project)
 
     def table(self, name: str, head: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
         """Rows below a head; None becomes an empty cell."""
@@ -85,28 +81,23 @@ def export_to(
     or not at all, then the pictures. Returns that folder. See :meth:`pyspec.Project.export_fit`."""
     default = project.path / "fit_results" / file_name(project.name)
     root = default if filepath is None else project.output(filepath, "")
-    joint = isinstance(fit, JointResult)
-    above = ("joint",) if joint else ("files", fit.file_name or "fit")
+    above = ("joint",) if isinstance(fit, JointResult) else ("files", fit.file_name or "fit")
     names = (*above, fit.model_name, handle_of(fit)[:SHORT])
     target = root.joinpath(*map(file_name, names))
-
-    def folders(folder: Folder) -> Iterator[tuple[Fit, Folder]]:
-        """Each fit and its folder: a joint fit has one for each file."""
-        for part in fit if isinstance(fit, JointResult) else ():
-            yield part, folder.below("files").below(part.file_name)
-        if not joint:
-            yield fit, folder
+    parts: dict[Path, Fit] = {Path(): fit}
+    if isinstance(fit, JointResult):  # has a folder for each file
+        parts = {Path("files", file_name(part.file_name)): part for part in fit}
 
     def write(folder: Folder) -> None:
         if isinstance(fit, JointResult):
             _write_numbers(fit, folder)
             _write_info(fit, folder, "joint")
-        for part, own in folders(folder):
-            write_fit(part, own)
+        for below, part in parts.items():
+            write_fit(part, Folder(folder.path / below, project))
 
     _replaced(target, project, overwrite, write)
-    for part, own in folders(Folder(target, project)) if pictures else ():
-        _draw(part, own)
+    for below, part in parts.items() if pictures else ():
+        _draw(part, Folder(target / below, project))
     if show_output:
         say(f"fit written to {target}")
     return target
@@ -150,7 +141,12 @@ def write_fit(fit: Fit, folder: Folder) -> None:
     else:
         _write_numbers(fit, folder)
     if isinstance(fit, SliceResults) or np.ndim(fit.data) == 2:
-        _write_map(fit, folder)
+        assert fit.energy is not None
+        assert fit.time is not None
+        tables = {"fit_2d.csv": open_fit(fit, fit.fit), "observed_2d.csv": fit.data}
+        tables |= {"energy.csv": fit.energy[:, None], "time.csv": fit.time[:, None]}
+        for name, values in tables.items():
+            folder.table(name, (), np.asarray(values, dtype=np.float64))
     else:
         write_curves(fit, folder)
     if isinstance(fit, FitResult) and fit.amplitudes is not None:
@@ -164,8 +160,8 @@ def _write_info(fit: Fit, folder: Folder, kind: str) -> None:
         "file": fit.file_name,
         "model": fit.model_name,
         "fit_type": kind,
-        "label": label_of(fit) or "",
-        "timestamp": stamp_of(fit),
+        "label": fit.label or "",
+        "timestamp": fit.timestamp,
         "pyspec_version": VERSION,
         "success": bool(np.all(fit.success)),
     }
@@ -255,15 +251,6 @@ def components_of(fit: FitResult, *, whole: bool = False) -> dict[str, Array]:
     curves = {**peaks, **grounds}
     names = [component.name for component in fit.model.components]
     return {name: curves[name] for name in names if name in curves}
-
-
-def _write_map(fit: Fit, folder: Folder) -> None:
-    for name, values in (("fit_2d.csv", open_fit(fit, fit.fit)), ("observed_2d.csv", fit.data)):
-        folder.table(name, (), np.asarray(values, dtype=np.float64))
-    assert fit.energy is not None
-    assert fit.time is not None
-    folder.table("energy.csv", (), fit.energy[:, None])
-    folder.table("time.csv", (), fit.time[:, None])
 
 
 def _draw(fit: Fit, folder: Folder) -> None:

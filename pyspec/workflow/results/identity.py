@@ -60,25 +60,9 @@ def is_scaled_by_scatter(fit: FitResult) -> bool:
     return bool((fit.settings or {}).get("scale_covar", True))
 
 
-def label_of(fit: Fit) -> str | None:
-    """The label that a person gave to a fit, or None."""
-    label: str | None = vars(fit).get("label")
-    return label
-
-
-def put_label(fit: Fit, label: str) -> None:
-    """Gives a fit its label."""
-    vars(fit)["label"] = label
-
-
 def stamp(fit: Fit) -> None:
     """Remembers when a fit ended, in UTC."""
-    vars(fit)["timestamp"] = datetime.now(timezone.utc).isoformat(timespec="seconds")
-
-
-def stamp_of(fit: Fit) -> str:
-    """When a fit ended, "" where that is not known."""
-    return str(vars(fit).get("timestamp", ""))
+    fit.timestamp = datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
 def measured_by(fit: Fit) -> Measurement:
@@ -128,7 +112,7 @@ def find_fit(fits: Sequence[Fit], ref: str) -> Fit:
     """
     if not isinstance(ref, str) or not ref:
         raise FitError(f"{ref!r} names no fit; give a label, or the first digits of a handle")
-    labelled = [fit for fit in fits if label_of(fit) == ref]
+    labelled = [fit for fit in fits if fit.label == ref]
     matches = {handle_of(fit): fit for fit in fits if handle_of(fit).startswith(ref)}
     if labelled:
         matches = {handle_of(fit): fit for fit in labelled}
@@ -177,15 +161,14 @@ def find_named(fits: Sequence[Fit], ref: str) -> Fit:
     """The fit of a label; else the last of a type ("2d") or model; else the one whose handle begins
     so. Of fits that ended in the same second the later in the list is the last."""
     kind = [fit for fit in fits if ref in (fit.fit_type, fit.model_name)]
-    if not kind or any(label_of(fit) == ref for fit in fits):
+    if not kind or any(fit.label == ref for fit in fits):
         return find_fit(fits, ref)
-    return sorted(kind, key=stamp_of)[-1]
+    return sorted(kind, key=lambda fit: fit.timestamp)[-1]
 
 
 def described(fit: Fit) -> str:
     """A fit in a few words, with its handle."""
-    label = label_of(fit)
-    named = f" {label!r}" if label else ""
+    named = f" {fit.label!r}" if fit.label else ""
     where = f" to {fit.file_name}" if fit.file_name else ""
     return f"{handle_of(fit)[:SHORT]}{named} ({fit.fit_type} of {fit.model_name}{where})"
 

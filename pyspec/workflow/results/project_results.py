@@ -8,9 +8,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from pyspec.calls import answered, meant, row_of, say
-from pyspec.calls.named import LISTED
-from pyspec.errors import CallError, DataError, FitError, NoSuchKeyError, shortened
+from pyspec.calls import answered, meant, say
+from pyspec.errors import FitError, NoSuchKeyError, shortened
 from pyspec.fit import JointResult
 from pyspec.fit.progress import Steps
 from pyspec.io import save_fit
@@ -26,19 +25,13 @@ from pyspec.workflow.workspace import Workspace
 AFile = TypeVar("AFile", bound=FileFits)
 
 
-def find_file(files: Sequence[AFile], key: int | str, project: str) -> AFile:
+def find_file(files: Sequence[AFile], key: object, project: str) -> AFile:
     """A file by its number or name. Raises :class:`NoSuchKeyError` for a name that no file has, or
     several, and IndexError for a number, which ends a loop over the files."""
-    if isinstance(key, (int, np.integer)):
-        if not -len(files) <= key < len(files):
-            named = ", ".join(file.name for file in files[:LISTED])
-            more = ", …" if len(files) > LISTED else ""
-            held = f"the files {named}{more}, counted from 0" if files else "no file yet"
-            raise IndexError(f"no file {key} in project {project!r}: it has {held}")
-        return files[key]
-    if not isinstance(key, str):
-        raise CallError(f"project[{shortened(key)}]: give the name of a file, or its number")
-    numbers = [k for k, file in enumerate(files) if file.name == key]
+    if isinstance(key, (int, np.integer)) and -len(files) <= key < len(files):
+        return files[int(key)]
+    names = [file.name for file in files]
+    numbers = [k for k, name in enumerate(names) if name == key]
     if len(numbers) == 1:
         return files[numbers[0]]
     if numbers:
@@ -47,8 +40,8 @@ def find_file(files: Sequence[AFile], key: int | str, project: str) -> AFile:
             f"number, the last is project[{numbers[-1]}]; a cell that was run twice makes its file "
             "twice: start with a new Project"
         )
-    names = [file.name for file in files]
-    raise NoSuchKeyError(f"no file {key!r} in project {project!r}{meant(key, names)}")
+    error = IndexError if isinstance(key, (int, np.integer)) else NoSuchKeyError
+    raise error(f"no file {shortened(key)} in project {project!r}{meant(key, names)}")
 
 
 class ProjectResults(Workspace):
@@ -72,7 +65,12 @@ class ProjectResults(Workspace):
     ) -> Path:
         """Saves the fits of all files (or of `file`) to one archive; see :meth:`File.save_fit`. A
         joint fit that one of them has a part of is saved whole."""
-        wanted = self.files if file is None else [self._file_of(file) for file in listed(file)]
+        wanted = self.files
+        if file is not None:
+            wanted = [
+                one if isinstance(one, FileFits) else find_file(self.files, one, self.name)
+                for one in listed(file)
+            ]
         chosen = []
         for member in wanted:
             if member.results or file is not None:
@@ -186,12 +184,3 @@ class ProjectResults(Workspace):
                 lines += [f"    {model!r}" for model in file.models.values()]
                 lines += [f"    {result!r}" for result in file.results]
         return printed("\n".join(lines))
-
-    def _file_of(self, file: object) -> FileFits:
-        if isinstance(file, str):
-            return find_file(self.files, file, self.name)
-        if isinstance(file, FileFits):
-            return file
-        if not self.files:
-            raise DataError(f"project {self.name!r} has no files")
-        return self.files[row_of("file", file, len(self.files), "a file")]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, SupportsIndex, TypeAlias, overload
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from pyspec.calls import Suggesting, answered, no_item
+from pyspec.calls import Suggesting, answered
 from pyspec.errors import FitError
 from pyspec.fit import JointResult, SliceResults
 from pyspec.fit.results.table import need_pandas
@@ -28,14 +28,11 @@ from pyspec.workflow.results.identity import (
     handle_of,
     in_words,
     inputs_of,
-    label_of,
     last_fit,
     listed,
     matching,
     name_of_file,
     names_of,
-    put_label,
-    stamp_of,
 )
 from pyspec.workflow.results.summary import fits_html
 
@@ -95,18 +92,6 @@ class FitResults(list[Fit], Suggesting):
         joint = [fit for fit in fits if isinstance(fit, JointResult)]
         each = [fit.files if isinstance(fit, JointResult) else (fit,) for fit in fits]
         return cls(matching(chain.from_iterable(each), *wanted), joint=joint)
-
-    @overload
-    def __getitem__(self, key: SupportsIndex) -> Fit: ...
-
-    @overload
-    def __getitem__(self, key: slice) -> list[Fit]: ...
-
-    def __getitem__(self, key: SupportsIndex | slice) -> Fit | list[Fit]:
-        try:
-            return super().__getitem__(key)
-        except (IndexError, TypeError):
-            raise no_item(key, len(self), "fit") from None
 
     def files(self) -> list[str]:
         """The names of the files, each once."""
@@ -184,11 +169,11 @@ class FitResults(list[Fit], Suggesting):
         if not isinstance(label, str) or not label or label in SELECTIONS:
             raise FitError(f"{label!r} is no label; give a text other than {', '.join(SELECTIONS)}")
         for other in self:
-            if label_of(other) == label and handle_of(other) != handle_of(fit):
+            if other.label == label and handle_of(other) != handle_of(fit):
                 raise FitError(f"{label!r} is the label of {described(other)}; choose another")
         for same in self:
             if handle_of(same) == handle_of(fit):
-                put_label(same, label)
+                same.label = label
 
     # tables
 
@@ -238,7 +223,7 @@ class FitResults(list[Fit], Suggesting):
         keys = list(dict.fromkeys(key for record in records for key in record))
         keys = [key for key in keys if len({repr(record.get(key)) for record in records}) > 1]
         rows = [
-            {"handle": handle_of(fit)[:SHORT], "label": label_of(fit), "timestamp": stamp_of(fit)}
+            {"handle": handle_of(fit)[:SHORT], "label": fit.label, "timestamp": fit.timestamp}
             | {key: record.get(key) for key in keys}
             for fit, record in zip(matches, records, strict=True)
         ]

@@ -30,7 +30,7 @@ from pyspec.errors import ModelWarning
 from pyspec.fit import SliceFit
 from pyspec.fit.batch.batch import Made
 from pyspec.workflow.results.compare import METRICS
-from pyspec.workflow.results.identity import handle_of, label_of, stamp_of
+from pyspec.workflow.results.identity import handle_of
 
 pandas = later("pandas")
 pytest.importorskip("h5py")
@@ -69,16 +69,16 @@ def test_a_fit_under_another_label_is_the_same_fit(file: File) -> None:
             if name:
                 made.set_label(handle_of(one), name)
         file.save_fit(path)
-        assert [label_of(one) for one in load_fits(path)] == [slices, fit]
+        assert [one.label for one in load_fits(path)] == [slices, fit]
     again = copy.copy(made[0])
     del vars(again)["label"]
     vars(again)["timestamp"] = "2030-01-01T00:00:00+00:00"
     save_fit(path, again)
     loaded = load_fits(path)
-    assert [label_of(one) for one in loaded] == ["last", "second"]
-    assert stamp_of(loaded[1]) == stamp_of(made[0])
+    assert [one.label for one in loaded] == ["last", "second"]
+    assert loaded[1].timestamp == made[0].timestamp
     file.save_fit(path)
-    assert [label_of(one) for one in load_fits(path)] == ["second", "last"]
+    assert [one.label for one in load_fits(path)] == ["second", "last"]
 
 
 def test_slices_that_only_one_model_has_count_in_no_sum(file: File) -> None:
