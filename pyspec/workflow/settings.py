@@ -14,7 +14,7 @@ from pyspec.model.yaml.reader import Mapping, Node, Sequence, Source, read
 from pyspec.model.yaml.scalars import is_null, read_number
 from pyspec.plot import PlotConfig
 from pyspec.plot.config import ALIASES
-from pyspec.workflow.data.noise import make_noise, number
+from pyspec.workflow.data.noise import Noise, make_noise
 
 #: Settings that are no fields of PlotConfig.
 KNOWN = (
@@ -50,7 +50,6 @@ def read_settings(
     own = {field.name for field in fields(PlotConfig)} | set(ALIASES)
     settings: dict[str, Any] = {}
     looks: dict[str, Any] = {}
-    places: dict[str, str] = {}
     for place, written, value in _entries(path):
         name = written.replace("-", "_")  # x-lim is x_lim
         into, key = (looks, ALIASES.get(name, name)) if name in own else (settings, name)
@@ -59,16 +58,28 @@ def read_settings(
             raise DataError(f"{place}: unknown setting {written!r}{hint}; remove it")
         if key in into:
             raise DataError(f"{place}: {written} is given twice; remove one of the two")
-        _check(place, key, value)
-        if name in own:
-            with _at(place):
+        into[key] = value
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if key == "show_output" and not isinstance(value, int):
+            shown = "empty" if value is None else repr(value)
+            raise DataError(f"{place}: show_output is {shown}; write true or false")
+        if key in ("sigma_data", "noise_scale") and not (value is None or is_number):
+            raise DataError(f"{place}: {key} is {value!r}; give a number such as 1.5e3")
+        with _at(place):
+            if name in own:
                 PlotConfig(**{key: value})
-        into[key], places[key] = value, place
-    if settings.get("backend") is not None:
-        with _at(places["backend"]):
-            settings["backend"] = backend_name(str(settings["backend"]))
-    _check_noise(settings, places)
+            elif key == "backend" and value is not None:
+                settings[key] = backend_name(str(value))
+    with _at(str(path)):
+        declared_noise(settings, ())
     return settings, looks
+
+
+def declared_noise(settings: dict[str, Any], shape: tuple[int, ...]) -> Noise:
+    """The noise that settings say, of data of this shape. NaN is a number that is left open."""
+    sigma, scale = (settings.get(key) for key in ("sigma_data", "noise_scale"))
+    sigma, scale = (None if value != value else value for value in (sigma, scale))
+    return make_noise(settings.get("noise_type") or "unknown", sigma, scale, shape)
 
 
 @contextmanager
@@ -78,32 +89,6 @@ def _at(place: str) -> Iterator[None]:
         yield
     except PyspecError as error:
         raise type(error)(f"{place}: {error}") from None
-
-
-def _check_noise(settings: dict[str, Any], places: dict[str, str]) -> None:
-    """Raises :class:`DataError` for settings of the noise that do not go together."""
-    kind = str(settings.get("noise_type") or "unknown").lower()
-    sigma, scale = (number(settings.get(key)) for key in ("sigma_data", "noise_scale"))
-    if sigma is not None and kind in ("unknown", "poisson"):
-        raise DataError(f"{places['sigma_data']}: sigma_data belongs to 'noise_type: gaussian'")
-    if sigma is None and kind == "gaussian":
-        raise DataError(
-            f"{places['noise_type']}: gaussian noise needs 'sigma_data:', its standard deviation"
-        )
-    noise = [places[key] for key in ("sigma_data", "noise_scale", "noise_type") if key in places]
-    if noise:
-        with _at(noise[0]):
-            make_noise(kind, sigma, scale, ())
-
-
-def _check(place: str, name: str, value: object) -> None:
-    """Raises :class:`DataError` for what would mean something else, or nothing, later on."""
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if name == "show_output" and not isinstance(value, int):
-        shown = "empty" if value is None else repr(value)
-        raise DataError(f"{place}: show_output is {shown}; write true or false")
-    if name in ("sigma_data", "noise_scale") and not (value is None or is_number):
-        raise DataError(f"{place}: {name} is {value!r}; give a number such as 1.5e3")
 
 
 def _entries(path: Path) -> Iterator[tuple[str, str, Any]]:

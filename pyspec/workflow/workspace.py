@@ -8,8 +8,8 @@ from pyspec.errors import DataError, ModelError, suggest
 from pyspec.executor import backend_name
 from pyspec.io.atomic import file_name, plain_path
 from pyspec.plot import PlotConfig
-from pyspec.workflow.data.noise import Noise, make_noise, number
-from pyspec.workflow.settings import read_settings
+from pyspec.workflow.data.noise import Noise
+from pyspec.workflow.settings import declared_noise, read_settings
 
 
 class Workspace:
@@ -48,7 +48,6 @@ class Workspace:
         self.noise_type: str = settings.get("noise_type") or "unknown"
         self.sigma_data: float | None = settings.get("sigma_data")
         self.noise_scale: float | None = settings.get("noise_scale")
-        self.default_noise(())  # what the settings file says of it is refused here
         #: How numbers of tables written by export_fit look, and what stands between them. Ten
         #: digits tell energies of 20 keV apart that differ by 0.01 meV.
         self.num_fmt: str = settings.get("num_fmt") or "%.9e"
@@ -65,7 +64,7 @@ class Workspace:
 
     def default_noise(self, shape: tuple[int, ...]) -> Noise:
         """The noise that a new file of the project starts with. Raises :class:`DataError`."""
-        return make_noise(self.noise_type, number(self.sigma_data), number(self.noise_scale), shape)
+        return declared_noise(vars(self), shape)
 
     def resolve(self, path: str | Path) -> str | Path:
         """A model path, taken from the project's folder if relative."""

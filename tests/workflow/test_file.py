@@ -177,7 +177,7 @@ def test_data_that_are_not_finite() -> None:
     for shape, place, said in (((36, 81), (4, 7), "row 4, column 7"), ((81,), (3,), "index 3")):
         data = np.zeros(shape)
         data[place] = np.inf
-        with pytest.raises(DataError, match=f"1 values that are inf, first at {said}"):
+        with pytest.raises(DataError, match=f"1 values that are NaN or inf, first at {said}"):
             make(data, time=TIME if data.ndim == 2 else None)
     assert make(np.full((36, 81), 1e308)).data is not None  # the sum overflows
 

@@ -79,8 +79,6 @@ def test_tables_with_axes_of_their_own_are_told_where_these_are() -> None:
     frame = pandas.DataFrame(np.ones((3, 4)))
     with pytest.raises(DataError, match=r"energy=frame.columns, time=frame.index"):
         File(data=frame)
-    with pytest.raises(DataError, match=r"of a Series: energy=series.index"):
-        File(data=frame[0])
 
 
 def test_a_model_beside_the_script_is_named_where_the_project_is_elsewhere(

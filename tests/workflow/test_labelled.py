@@ -34,21 +34,17 @@ def test_as_many_energies_as_times_are_told_apart_by_their_labels(made: Any) -> 
     assert np.array_equal(File(data=labelled, energy=ENERGY, time=TIME).data, DATA)
 
 
-@pytest.mark.parametrize(
-    ("made", "energies", "times"),
-    [(array, r"data\['energy'\]", r"data\['time'\]"), (frame, r"data\.columns", r"data\.index")],
-)
-def test_labels_in_another_order_are_refused(made: Any, energies: str, times: str) -> None:
+@pytest.mark.parametrize("made", [array, frame])
+def test_labels_in_another_order_are_refused(made: Any) -> None:
     falling = made(energy=ENERGY[::-1])
     said = (
         "the labels of data run from 88 to 80, the energy axis from 80 to 88, with the same values"
     )
-    other = r"or if the labels mean something else pass data\.to_numpy\(\)"
-    with pytest.raises(DataError, match=f"^{said}; write energy={energies}, {other}$"):
+    with pytest.raises(DataError, match=f"^{said}; give both in one order, or drop the labels"):
         File(data=falling, energy=ENERGY, time=TIME)
     assert File(data=falling.to_numpy(), energy=ENERGY, time=TIME).energy[0] == 80
     assert File(data=falling, energy=ENERGY[::-1], time=TIME).energy[0] == 88
-    with pytest.raises(DataError, match=f"write time={times}"):
+    with pytest.raises(DataError, match=r"the labels of data run from .*, the time axis from"):
         File(data=made(time=TIME[::-1]), energy=ENERGY, time=TIME)
 
 
@@ -113,7 +109,7 @@ def test_what_lies_beside_the_data_has_their_order() -> None:
     own = {"energy": ENERGY, "time": TIME}
     assert not File(data=DATA, mask=mask, **own).keep[2, 3]
     for other in (mask[:, ::-1], mask[::-1], mask.to_pandas().iloc[::-1]):
-        with pytest.raises(DataError, match=r"the labels of mask run .* sort mask as the axis is"):
+        with pytest.raises(DataError, match=r"the labels of mask run .* give both in one order"):
             File(data=DATA, mask=other, **own)
     with pytest.raises(DataError, match=r"its columns times; pass mask\.T"):
         File(data=DATA, mask=mask.T, **own)

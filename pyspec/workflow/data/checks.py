@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.calls import frozen, one_of
+from pyspec.calls import frozen, one_of, real_array
 from pyspec.errors import CallError, DataError
 from pyspec.io import Dataset
 from pyspec.io.sources.arrays import beside_source
@@ -23,68 +23,43 @@ NAN_POLICIES = ("raise", "omit")
 
 
 def need_project(project: object, path: object) -> None:
-    """Raises :class:`CallError` where the first arguments of a File are no project and no label;
-    says how to write what was perhaps meant."""
+    """Raises :class:`CallError` where the first arguments of a File are no project and no label."""
     if isinstance(path, (str, Path)) and (project is None or isinstance(project, Workspace)):
         return
-    rule, wrong = ("path is a label, a text", path)
+    rule, wrong = "path is a label, a text", path
     if project is not None and not isinstance(project, Workspace):
         rule, wrong = "the first argument is a project", project
-    named = _hint(wrong) or "; name data and axes: File(data=data, energy=energy, time=time)"
-    raise CallError(f"File: {rule}, not of type {type(wrong).__name__}{named}")
+    raise CallError(f"File: {rule}, not of type {type(wrong).__name__}{how_made(wrong)}")
 
 
-def _hint(data: object) -> str:
-    """How a file is made of what was perhaps meant as data with their axes; "" of an array."""
+def how_made(data: object) -> str:
+    """How a file is made of what was perhaps meant as data with their axes."""
     if isinstance(data, Dataset):
         return "; a Dataset with its axes: File.from_dataset(dataset, project)"
     if isinstance(data, (str, Path)):
         return f"; a file is read first: File.from_dataset(read({str(data)!r}), project)"
     if hasattr(data, "dims") and hasattr(data, "coords"):
         return "; an xarray with its axes: File.from_xarray(array, project)"
-    if hasattr(data, "columns") and hasattr(data, "index"):
+    if hasattr(data, "columns"):
         return "; those of a DataFrame: energy=frame.columns, time=frame.index"
-    if hasattr(data, "index") and hasattr(data, "values"):
-        return "; that of a Series: energy=series.index"
-    return ""
-
-
-def _numbers(values: object, subject: str) -> Data:
-    """Any array-like of real numbers as an array; other content is refused."""
-    if isinstance(values, np.ma.MaskedArray):
-        raise DataError(
-            f"{subject} is a masked array, whose mask would be lost; give its values "
-            f"({subject}.data) and, for data, mask={subject}.mask"
-        )
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise DataError(
-            f"{subject} has rows of different lengths; give each row as many numbers as the others"
-        ) from None
-    if array.dtype.kind == "c":
-        raise DataError(f"{subject} is complex; choose its .real part or its magnitude np.abs(...)")
-    if array.dtype.kind not in "iuf":
-        raise DataError(
-            f"{subject} has type {array.dtype}, not numbers; convert it: "
-            f"np.asarray({subject}, float)"
-        )
-    if array.size == 0:
-        raise DataError(f"{subject} is empty (shape {array.shape}); give at least one spectrum")
-    return array
+    return "; name data and axes: File(data=data, energy=energy, time=time)"
 
 
 def need_dataset(dataset: object) -> None:
     """Raises :class:`CallError` where what should be a Dataset is something else."""
     if not isinstance(dataset, Dataset):
-        message = f"File.from_dataset takes what read() returned, not {type(dataset).__name__}"
-        raise CallError(message + (_hint(dataset) or "; write from_dataset(dataset, project)"))
+        shown = f"{type(dataset).__name__}{how_made(dataset)}"
+        raise CallError(f"File.from_dataset takes what read() returned, not {shown}")
 
 
-def no_axes(data: object) -> DataError:
-    """The answer to data without axes: where a table or an array with labels keeps its own."""
-    needs = "data need an energy axis: File(data=..., energy=..., time=...)"
-    return DataError(f"{needs}{_hint(data)}")
+def _numbers(values: object, subject: str) -> Data:
+    """Any array-like of real numbers as an array; other content is refused."""
+    array = real_array(subject, values)
+    if array.dtype.kind == "b":
+        raise DataError(f"{subject} has type bool; give real numbers")
+    if array.size == 0:
+        raise DataError(f"{subject} is empty (shape {array.shape}); give at least one spectrum")
+    return array
 
 
 def check_data(
@@ -103,7 +78,8 @@ def check_data(
             f"data has {data.ndim} dimensions; one spectrum has 1 (energy), a time series 2 "
             "(time, energy); choose a part, or average over the others"
         )
-    expected = expected_shape(data.ndim, energy, time)
+    sizes = [None if axis is None else axis.size for axis in (time, energy)]
+    expected = sizes[-data.ndim :]
     if not _fits(expected, data.shape):
         shown = ", ".join("?" if size is None else str(size) for size in expected)
         hint = "; each row needs its time and each column its energy"
@@ -112,12 +88,6 @@ def check_data(
                 "; it looks transposed: pass data.T, or exchange the axes (rows are times, columns "
                 "are energies)"
             )
-        elif data.ndim == 2 and any(
-            size == own + 1 for size, own in zip(expected, data.shape, strict=True) if size
-        ):
-            hint = "; an axis of edges becomes one of centres by (edges[1:] + edges[:-1]) / 2"
-        elif data.ndim == 1 and time is not None:
-            hint = "; one spectrum needs no time axis"
         raise DataError(
             f"data has shape {data.shape}, but the axes (time, energy) have ({shown}){hint}"
         )
@@ -170,38 +140,20 @@ def check_pattern(
     return pattern
 
 
-def _fits(expected: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
+def _fits(expected: Sequence[int | None], shape: tuple[int, ...]) -> bool:
     return all(size in (None, own) for size, own in zip(expected, shape, strict=True))
-
-
-def expected_shape(
-    dimension: int,
-    energy: npt.NDArray[np.float64] | None,
-    time: npt.NDArray[np.float64] | None,
-) -> tuple[int | None, ...]:
-    """Shape that the axes ask for; None where there is no axis."""
-    n_energy = None if energy is None else energy.size
-    n_time = None if time is None else time.size
-    return (n_energy,) if dimension == 1 else (n_time, n_energy)
 
 
 def refuse_nonfinite(data: Data) -> None:
     """Raises :class:`DataError` with the count and the first place of NaN and inf."""
-    if data.dtype.kind != "f":
-        return
-    with np.errstate(all="ignore"):
-        if np.isfinite(data.sum(dtype=np.float64)):
-            return
     bad = ~np.isfinite(data)
     count = int(bad.sum())
     if not count:
         return
     first = tuple(int(index) for index in np.unravel_index(int(np.argmax(bad)), data.shape))
     place = f"row {first[0]}, column {first[1]}" if data.ndim == 2 else f"index {first[0]}"
-    n_nan = int(np.isnan(data).sum())
-    kinds = "NaN" if n_nan == count else "inf" if not n_nan else "NaN or inf"
     raise DataError(
-        f"data holds {count} values that are {kinds}, first at {place}; leave these points "
+        f"data holds {count} values that are NaN or inf, first at {place}; leave these points "
         "out, nan_policy='omit' of a File or mask=, or replace them"
     )
 

@@ -24,10 +24,10 @@ from pyspec.workflow.data.checks import (
     check_data,
     check_pattern,
     held,
+    how_made,
     kept_of,
-    no_axes,
 )
-from pyspec.workflow.data.labelled import refuse_beside, refuse_other_order
+from pyspec.workflow.data.labelled import refuse_other_order
 from pyspec.workflow.data.noise import Noise, make_noise, taken_sigma
 from pyspec.workflow.workspace import Workspace
 
@@ -71,7 +71,7 @@ class FileData:
             raise DataError("aux_weights come together with the auxiliary axis: aux_axis=")
         self._inputs = file_inputs(inputs, (self.energy, self.time, self.aux_axis))
         for name, values in (inputs or {}).items():
-            refuse_beside(f"inputs[{name!r}]", values, self.time, self.energy)
+            refuse_other_order(f"inputs[{name!r}]", values, self.time, self.energy)
         named = Measurement(labels=labels or {}, units=units or {})
         #: What "energy", "time" and "data" are, and their units: at the axes of all pictures.
         self.labels, self.units = dict(named.labels), dict(named.units)
@@ -98,9 +98,9 @@ class FileData:
 
     def _take_data(self, data: npt.ArrayLike, mask: npt.ArrayLike | None, nan_policy: str) -> None:
         if self.energy is None and (self.time is None or np.ndim(data) != 1):
-            raise no_axes(data)
-        refuse_other_order(data, self.time, self.energy)
-        refuse_beside("mask", mask, self.time, self.energy)
+            raise DataError(f"data need an energy axis{how_made(data)}")
+        refuse_other_order("data", data, self.time, self.energy)
+        refuse_other_order("mask", mask, self.time, self.energy)
         source = as_source(data)
         if source is not None:
             self._refer_to(source, mask, nan_policy)
@@ -227,7 +227,7 @@ class FileData:
         sigma is divided by sqrt(n), and `scale` is multiplied by n.
         """
         data = self._need_data()
-        refuse_beside("sigma", sigma, self.time, self.energy)
+        refuse_other_order("sigma", sigma, self.time, self.energy)
         noise = make_noise(noise_type, taken_sigma(sigma, data), scale, data.shape, self._keep)
         if noise.kind == "poisson":
             self._check_counts()
@@ -269,7 +269,7 @@ class FileData:
 
         A second call replaces the first; :meth:`reset_dark` takes it back.
         """
-        refuse_beside("dark", dark, self.time, self.energy)
+        refuse_other_order("dark", dark, self.time, self.energy)
         pattern = check_pattern(dark, self._need_data().shape, "dark")
         self._correct(pattern, self._calibration)
 
@@ -280,7 +280,7 @@ class FileData:
         A declared sigma is divided too. A second call replaces the first;
         :meth:`reset_calibration` takes it back.
         """
-        refuse_beside("calibration", calibration, self.time, self.energy)
+        refuse_other_order("calibration", calibration, self.time, self.energy)
         pattern = check_pattern(calibration, self._need_data().shape, "calibration", positive=True)
         self._correct(self._dark, pattern)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 NOISE_TYPES = ("unknown", "gaussian", "poisson")
-
-
-Setting = TypeVar("Setting")
 
 
 class NoiseArguments(TypedDict, total=False):
@@ -221,8 +218,3 @@ def make_noise(
     if sigma is not None:
         raise DataError("sigma belongs to noise_type='gaussian'")
     return Noise()
-
-
-def number(value: Setting) -> Setting | None:
-    """A setting that may be left open: None for None and NaN, else what was given."""
-    return None if value is None or (isinstance(value, float) and np.isnan(value)) else value
