@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, shortened
+from pyspec.model import Model
 
 Array = npt.NDArray[np.float64]
 
@@ -27,6 +28,13 @@ class Drawn:
     scale: float | None
     settings: Mapping[str, object]
     values: dict[str, float]
+
+
+def axes_of(model: Model, dim: int) -> dict[str, Array]:
+    """The axes of data of this dimension by name: a spectrum has no times."""
+    time = model.time if dim == 2 or model.is_time_model else None
+    axes = {"energy": model.energy, "time": time}
+    return {name: axis for name, axis in axes.items() if axis is not None}
 
 
 def made_by(settings: Mapping[str, object]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from pyspec.errors import DataError
 from pyspec.io import replacing, write_text
 from pyspec.io.optional import need
 from pyspec.model import Model
+from pyspec.simulate.drawn import axes_of
 
 Array = npt.NDArray[np.float64]
 
@@ -57,13 +58,24 @@ def save_data(
     if save_format == "csv":
         write_text(path, csv_text(data[0], model.energy, model.time))
         return
-    arrays = {"clean": clean, "noisy": np.stack(data)}
-    for name, axis in (("energy", model.energy), ("time", model.time)):
-        if axis is not None and (name == "energy" or clean.ndim == 2 or model.is_time_model):
-            arrays[name] = axis
-    write: Callable[..., None] = _write_npz if save_format == "npz" else _write_hdf5
+    arrays = {"clean": clean, "noisy": np.stack(data), **axes_of(model, clean.ndim)}
+    if len(data) == 1:  # one array alone has the name and the shape that `read` looks for
+        arrays["data"] = arrays.pop("noisy")[0]
     with replacing(path) as part:
-        write(part, arrays, settings, values)
+        if save_format == "npz":
+            arrays.setdefault("data", data[0])
+            facts = {"settings": np.array(json.dumps({**settings, "values": values}))}
+            with part.open("wb") as stream:
+                np.savez_compressed(stream, **{**arrays, **facts})  # type: ignore[arg-type]
+            return
+        with need("h5py", "simulated data in HDF5").File(part, "w") as file:
+            for name, array in arrays.items():
+                packed = "gzip" if array.ndim > 1 else None
+                file.create_dataset(name, data=array, compression=packed)
+            for name, setting in settings.items():
+                is_long = isinstance(setting, int) and setting >= 2**64  # HDF5 has none
+                file.attrs[name] = str(setting) if is_long else setting
+            file.create_group("values").attrs.update(values)
 
 
 def csv_text(data: Array, energy: Array | None, time: Array | None) -> str:
@@ -81,34 +93,3 @@ def csv_text(data: Array, energy: Array | None, time: Array | None) -> str:
     stream.write("time," + ",".join(f"{value:.10g}" for value in energy) + "\n")
     np.savetxt(stream, np.column_stack([time, data]), fmt="%.10g", delimiter=",")
     return stream.getvalue()
-
-
-def _write_npz(
-    part: Path, arrays: dict[str, Array], settings: Mapping[str, object], values: dict[str, float]
-) -> None:
-    plain = {"data": arrays["noisy"][0], **_for_read(arrays)}
-    facts = {**settings, "values": values}
-    with part.open("wb") as stream:
-        np.savez_compressed(stream, **plain, settings=np.array(json.dumps(facts)))
-
-
-def _for_read(arrays: dict[str, Array]) -> dict[str, Array]:
-    """Only one noisy array has the name and the shape that `read` looks for."""
-    if len(arrays["noisy"]) > 1:
-        return arrays
-    return {"data": arrays["noisy"][0], **{k: v for k, v in arrays.items() if k != "noisy"}}
-
-
-def _write_hdf5(
-    part: Path, arrays: dict[str, Array], settings: Mapping[str, object], values: dict[str, float]
-) -> None:
-    h5py = need("h5py", "simulated data in HDF5")
-    with h5py.File(part, "w") as file:
-        for name, array in _for_read(arrays).items():
-            file.create_dataset(name, data=array, compression="gzip" if array.ndim > 1 else None)
-        for name, setting in settings.items():
-            is_long = isinstance(setting, int) and setting >= 2**64  # HDF5 has no such numbers
-            file.attrs[name] = str(setting) if is_long else setting
-        group = file.create_group("values")
-        for name, value in values.items():
-            group.attrs[name] = value

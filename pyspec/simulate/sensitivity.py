@@ -80,7 +80,13 @@ def fisher_matrix(
     names = _chosen(model, par_names, fixed)
     executor = make_executor(model)
     value = np.ravel(executor.run(model.theta()))
-    _refuse_negative(value)
+    if not np.isfinite(value).all():
+        raise DataError("the model is not finite everywhere; change its values")
+    lowest = float(value.min())
+    if lowest < -1e-9 * float(np.abs(value).max()):
+        raise DataError(
+            f"the model falls to {lowest:g}, and counts cannot be negative; raise the background"
+        )
     total = float(value.sum())
     if not total > 0:
         raise DataError(f"the model sums to {total:g}; counts need a positive signal")
@@ -90,10 +96,13 @@ def fisher_matrix(
     seen = value > EMPTY * value.max()
     part = slopes[:, seen]
     info = (counts / total) * (part / value[seen]) @ part.T
+    curves = every_component(model, model.values, Measurement(), "compiled")
+    peaks = [component.name for component in model.components if component.op.kind == "PEAK"]
+    in_peaks = sum(float(np.abs(curves[name]).sum()) for name in peaks)
     meta = {
         "total_signal": total,
         "gain": total / counts,
-        "counts_in_peaks": counts * _in_peaks(model) / total,
+        "counts_in_peaks": counts * in_peaks / total,
         "n_bins": float(np.count_nonzero(seen)),
         "condition_number": float(np.linalg.cond(info)),
     }
@@ -196,23 +205,6 @@ def _chosen(model: Model, names: Sequence[str] | None, fixed: Sequence[str]) -> 
     if not chosen:
         raise ModelError(f"{model.name} has no free parameter that is not known already")
     return chosen
-
-
-def _refuse_negative(value: Array) -> None:
-    if not np.isfinite(value).all():
-        raise DataError("the model is not finite everywhere; change its values")
-    lowest = float(value.min())
-    if lowest < -1e-9 * float(np.abs(value).max()):
-        raise DataError(
-            f"the model falls to {lowest:g}, and counts cannot be negative; raise the background"
-        )
-
-
-def _in_peaks(model: Model) -> float:
-    """The sum of the peaks of a model, without its backgrounds."""
-    curves = every_component(model, model.values, Measurement(), "compiled")
-    peaks = [component.name for component in model.components if component.op.kind == "PEAK"]
-    return float(sum(np.abs(curves[name]).sum() for name in peaks))
 
 
 def _alone(info: Array) -> Array:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pyspec.calls import Suggesting, one_of, whole
 from pyspec.errors import DataError
 from pyspec.model import Model
-from pyspec.simulate.drawn import check_seed
+from pyspec.simulate.drawn import check_seed, positive
 
 Array = npt.NDArray[np.float64]
 
@@ -58,13 +58,13 @@ class ParameterSweep(Suggesting):
 
     def add_normal(self, name: str, mean: float, sd: float, n: int) -> ParameterSweep:
         """`n` values of a normal distribution."""
-        _spread(name, sd)
+        positive(f"{name}: the standard deviation", sd)
         return self._draw(name, {"type": "normal", "mean": mean, "std": sd}, n)
 
     def add_lognormal(self, name: str, mean: float, sigma: float, n: int) -> ParameterSweep:
         """`n` values whose natural logarithm is normal, of `mean` and standard deviation
         `sigma` (both of the logarithm)."""
-        _spread(name, sigma)
+        positive(f"{name}: the standard deviation", sigma)
         return self._draw(name, {"type": "lognormal", "mean": mean, "std": sigma}, n)
 
     def _draw(self, name: str, spec: dict[str, Any], n: int) -> ParameterSweep:
@@ -165,8 +165,3 @@ class ParameterSweep(Suggesting):
 
     def __repr__(self) -> str:
         return f"<ParameterSweep {self.strategy}: {', '.join(self.names) or 'empty'}>"
-
-
-def _spread(name: str, sd: float) -> None:
-    if not (np.isfinite(sd) and sd > 0):
-        raise DataError(f"{name}: the standard deviation must be positive, not {sd!r}")

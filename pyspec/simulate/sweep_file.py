@@ -19,6 +19,7 @@ from pyspec.fit.progress import Steps
 from pyspec.io.optional import need
 from pyspec.model import Model
 from pyspec.model.data.digest import digest
+from pyspec.simulate.drawn import axes_of
 from pyspec.simulate.sweep import ParameterSweep
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ def run_sweep(
     with Hold() as hold:  # a signal ends the sweep between two combinations, with the file closed
         try:
             done = _finished(h5py, part, key)
-            with _opened(h5py, part, key, done) as file:
+            with h5py.File(part, "r+" if done else "w") as file:
+                file.attrs.update({"key": key, "pyspec": VERSION, "closed": False})
                 file.attrs["meta"] = json.dumps(_facts(simulator, sweep, n_realizations, dim))
                 try:
                     for index, values in enumerate(sweep):
@@ -83,7 +85,9 @@ def run_sweep(
                         steps.update(index + 1, n)
                 finally:
                     file.attrs["closed"] = True  # a killed run does not come here, begins again
-                _write_axes(file, model, dim)
+                for name, axis in axes_of(model, dim).items():
+                    if name not in file:
+                        file[name] = axis
             part.replace(path)
         except OSError as error:
             raise DataError(f"{path}: cannot be written ({error})") from error
@@ -111,14 +115,6 @@ def _facts(
     }
 
 
-def _write_axes(file: h5py.File, model: Model, dim: int) -> None:
-    for name in ("energy", "time"):
-        axis = getattr(model, name)
-        is_used = name == "energy" or dim == 2 or model.is_time_model
-        if axis is not None and is_used and name not in file:
-            file[name] = axis
-
-
 def _key(simulator: RepeatedData, sweep: ParameterSweep, n_realizations: int, dim: int) -> str:
     """What must be equal for a sweep to be continued."""
     axes = [getattr(simulator.model, name) for name in ("energy", "time")]
@@ -141,12 +137,6 @@ def _finished(h5py: ModuleType, part: Path, key: str) -> int:
             return int(file.attrs["done"]) if whole else 0
     except (OSError, KeyError):
         return 0  # killed while it wrote: begin again
-
-
-def _opened(h5py: ModuleType, part: Path, key: str, done: int) -> h5py.File:
-    file = h5py.File(part, "r+" if done else "w")
-    file.attrs["key"], file.attrs["pyspec"], file.attrs["closed"] = key, VERSION, False
-    return file
 
 
 def _write_one(

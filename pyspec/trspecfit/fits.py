@@ -4,6 +4,7 @@ intervals that follow it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import TypeVar
 
@@ -84,19 +85,15 @@ def fitted(
 
 def _sample(result: FitResult, settings: MC, progress: bool) -> None:
     """Samples the posterior of a fit, which is kept by now: it is not lost, whatever happens."""
-    if settings.use_mc == 0 or (settings.use_mc == 2 and _has_intervals(result, progress)):
+    if settings.use_mc == 0:
         return
+    if settings.use_mc == 2:
+        with suppress(FitError):
+            result.conf_interval(progress=progress)
+            return
     if settings.is_weighted and (not result.problem.is_weighted or result._scale_covar):
         raise FitError(
             "is_weighted=True needs the noise of the data: file.set_noise('gaussian', sigma=...)"
         )
     arguments = {one.name: getattr(settings, one.name) for one in fields(SampleSettings)}
     result.sample(**arguments, progress=progress)
-
-
-def _has_intervals(result: FitResult, progress: bool) -> bool:
-    try:
-        result.conf_interval(progress=progress)
-    except FitError:
-        return False
-    return True

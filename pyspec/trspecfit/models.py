@@ -25,7 +25,6 @@ from pyspec.plot.figures.model import draw_curves, time_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from typing_extensions import Unpack
 
 Array = npt.NDArray[np.float64]
 
@@ -253,35 +252,17 @@ class ComponentNames(Component):
         owner = owner_of(self)
         if plot_every < 1 or (plot_max is not None and plot_max < 1):
             raise DataError("plot_every and plot_max are whole numbers from 1 on")
+        if self.op.kind == "RESOLUTION":
+            raise DataError(f"{self.name} adds nothing of its own; plot what stands below it")
+        along = component_traces(owner, self.name) if plot_traces else None
+        if spectrum is None and along is not None:
+            assert owner.aux is not None
+            chosen = range(0, len(along), plot_every)[:plot_max]
+            places = {k: place_text(owner.aux[k], owner.aux, 4) for k in chosen}
+            curves = {f"{self.name} at {place}": along[k] for k, place in places.items()}
+        else:
+            curves = {self.name: self.value(t_ind, spectrum=spectrum)}
+        title = f"{self.name} ({self.op.name}){time_text(owner, t_ind)}"
         path = image_path(save_img, save_path, self.name)
-        chosen = (plot_every, plot_max) if plot_traces else None
-        look = {"config": config, "save_path": path, **(plot_kwargs or {}), **options}
-        return plot_component_of(owner, self.name, t_ind, chosen, spectrum, **look)
-
-
-def plot_component_of(
-    model: Model,
-    name: str,
-    t_ind: int,
-    traces: tuple[int, int | None] | None,
-    spectrum: npt.ArrayLike | None,
-    **options: Unpack[PlotOptions],
-) -> Figure:
-    """Draws one component alone; see :meth:`ComponentNames.plot`."""
-    function = next(component.op for component in model.components if component.name == name)
-    if function.kind == "RESOLUTION":
-        raise DataError(f"{name} adds nothing of its own; plot what stands below it")
-    curves: dict[str, Array] = {}
-    along = component_traces(model, name) if traces is not None else None
-    if spectrum is not None:
-        curves[name] = background_curve(model, name, spectrum)
-    elif along is not None and traces is not None:
-        assert model.aux is not None
-        every, most = traces
-        chosen = range(0, len(along), every)[:most]
-        places = {k: place_text(model.aux[k], model.aux, 4) for k in chosen}
-        curves = {f"{name} at {place}": along[k] for k, place in places.items()}
-    else:
-        curves[name] = component_curves(model, t_ind)[name]
-    title = f"{name} ({function.name}){time_text(model, t_ind)}"
-    return draw_curves(model, curves, title, options)
+        look: Any = {"config": config, "save_path": path, **(plot_kwargs or {}), **options}
+        return draw_curves(owner, curves, title, look)

@@ -66,7 +66,7 @@ def test_mistakes() -> None:
         (lambda: sweep.add_range("b", []), "list of finite numbers"),
         (lambda: sweep.add_range("b", [np.nan]), "list of finite numbers"),
         (lambda: sweep.add_uniform("b", 2, 1, 3), "must be below"),
-        (lambda: sweep.add_normal("b", 2, 0, 3), "must be positive"),
+        (lambda: sweep.add_normal("b", 2, 0, 3), "must be finite and positive"),
         (lambda: sweep.add_normal("b", 2, 1, 0), "whole number"),
     ]
     for call, message in calls:
