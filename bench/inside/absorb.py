@@ -21,7 +21,6 @@ from bench.inside.formulas import TIME, Array, as_formula, in_turns
 from bench.problems.formula_texts import TEXTS
 from pyspec._library import KernelCall, OpDef
 from pyspec.formula.definitions.function import Definition
-from pyspec.formula.program.absorbed import absorbed
 from pyspec.formula.program.encode import encode
 
 #: Sets of parameters of a call, and calls in a row.
@@ -71,14 +70,15 @@ def main() -> None:
     for name in given.only or TEXTS:
         own = as_formula(name).own
         assert isinstance(own, Definition)
-        counts = absorbed(own)
+        work = own.work(own.value)
+        done, left = encode(work), encode(work, absorb=False)
         calls, (one, other) = both(name)
         ratio, _ = in_turns((repeated(calls[0]), repeated(calls[1])), given.repeats)
         sizes = np.abs(one).max(axis=(1, 2))
         errors = np.abs(one - other).max(axis=(1, 2)) / np.where(sizes, sizes, 1.0)
         print(
-            f"{name:11}{counts.points:9}{counts.points_without:9}{counts.rows:9}"
-            f"{counts.rows_without:9}{ratio:7.2f} {errors.max():7.0e}",
+            f"{name:11}{len(done.code):9}{len(left.code):9}{len(done.row_code):9}"
+            f"{len(left.row_code):9}{ratio:7.2f} {errors.max():7.0e}",
             flush=True,
         )
 

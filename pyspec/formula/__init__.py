@@ -1,7 +1,7 @@
 """Formulas: the one parser, the one RPN compiler, evaluation and exact derivatives."""
 
-from pyspec.formula.definitions.edges import Edges, edges_of
-from pyspec.formula.definitions.formulas import DOMAINS, KERNEL
+from pyspec.formula.definitions.edges import edges_of
+from pyspec.formula.definitions.formulas import DOMAINS, KERNEL, PARTS, SIDES
 from pyspec.formula.definitions.function import (
     FORMULAS,
     Definition,
@@ -13,8 +13,7 @@ from pyspec.formula.definitions.function import (
     sums_over_energies,
     write,
 )
-from pyspec.formula.definitions.inputs import AXES
-from pyspec.formula.definitions.kernel import PARTS, SIDES, fault_of
+from pyspec.formula.definitions.kernel import fault_of
 from pyspec.formula.definitions.measured import (
     MEASURED_IRF,
     Measured,
@@ -22,6 +21,7 @@ from pyspec.formula.definitions.measured import (
     instrument_text,
 )
 from pyspec.formula.definitions.scheme import Scheme, State, scheme_of
+from pyspec.formula.definitions.signature import AXES
 from pyspec.formula.formula import Formula, parse, parse_given
 from pyspec.formula.parser import CONSTANTS, FUNCTIONS
 from pyspec.formula.program.machine import disassemble, run_rpn
@@ -41,7 +41,6 @@ __all__ = [
     "SIDES",
     "Apply",
     "Definition",
-    "Edges",
     "Formula",
     "Measured",
     "Name",

@@ -19,8 +19,7 @@ from pyspec.errors import BackendError, ModelError
 from pyspec.formula.flags import BREAK, COMPARE, DUMP, JIT, TRACE, Flags, from_environment
 from pyspec.formula.forest import Tree, is_leaf
 from pyspec.formula.ir import DAG
-from pyspec.formula.linearize import AnyNode
-from pyspec.formula.node import constant, placeholder
+from pyspec.formula.node import Node, constant, placeholder
 from pyspec.formula.operations import line, literal, perform
 from pyspec.formula.program.machine import run_rpn
 from pyspec.formula.rules import Value
@@ -41,15 +40,15 @@ class State:
     hook the debugger starts.
     """
 
-    values: dict[AnyNode, Value] = field(default_factory=dict)
+    values: dict[Node, Value] = field(default_factory=dict)
     functions: Mapping[str, Callable[..., Value]] = field(default_factory=dict)
     flags: Flags = field(default_factory=from_environment)
-    hook: Callable[[AnyNode, Array], object] | None = None
+    hook: Callable[[Node, Array], object] | None = None
 
     def __post_init__(self) -> None:
         self.values = {node: np.asarray(value) for node, value in self.values.items()}
 
-    def get_node_value(self, node: AnyNode) -> Array:
+    def get_node_value(self, node: Node) -> Array:
         """The value. Raises :class:`ModelError` where it is not known yet."""
         if node not in self.values:
             raise ModelError(
@@ -58,7 +57,7 @@ class State:
         value: Array = self.values[node]
         return value
 
-    def set_node_value(self, node: AnyNode, value: Value) -> None:
+    def set_node_value(self, node: Node, value: Value) -> None:
         """Gives a node its value."""
         self.values[node] = np.asarray(value)
 
@@ -70,10 +69,9 @@ def evaluate_dag(state: State, dag: DAG) -> Array | None:
     """
     if DUMP in state.flags:
         print(dag, end="\n\n")
-    _inputs(state, dag.placeholders)
-    for number in dag.constants:
-        state.values.setdefault(number, np.asarray(number.value))
-    for leaf in (*dag.placeholders, *dag.constants):
+    leaves = (*dag.placeholders, *dag.constants)
+    _take_inputs(state, leaves)
+    for leaf in leaves:
         _show(state, leaf, literal(state.values[leaf]))
     value = evaluate_nodes(state, dag.nodes)
     for tree in dag.trees:
@@ -81,37 +79,32 @@ def evaluate_dag(state: State, dag: DAG) -> Array | None:
     return value
 
 
-def _inputs(state: State, placeholders: Iterable[placeholder]) -> None:
+def _take_inputs(state: State, nodes: Iterable[Node], tree: str = "") -> None:
+    """Numbers and default values need not be given. Raises :class:`ModelError` that names all other
+    nodes without a value; they are inputs of a `tree`, if that is given."""
     missing = []
-    for node in placeholders:
-        if node not in state.values and node.default_value is not None:
-            state.set_node_value(node, node.default_value)
-        elif node not in state.values:
+    for node in nodes:
+        value = node.value if isinstance(node, constant) else None
+        if isinstance(node, placeholder):
+            value = node.default_value
+        if node not in state.values and value is None:
             missing.append(node.label)
+        elif node not in state.values:
+            state.set_node_value(node, value)
     if missing:
+        remedy = "evaluate the trees before it" if tree else "give the placeholder a default_value"
         raise ModelError(
-            f"no value for {', '.join(missing)}; give the State values={{node: value}}, or the "
-            "placeholder a default_value"
+            f"no value for {', '.join(missing)}{tree}; give the State values={{node: value}}, or "
+            f"{remedy}"
         )
 
 
 def evaluate_tree(state: State, tree: Tree) -> Array:
-    """Evaluates one tree; the value of its root. Numbers and default values need not be given.
+    """Evaluates one tree; the value of its root.
 
     Raises :class:`ModelError` that names the inputs without a value.
     """
-    for node in tree.inputs:
-        value = node.value if isinstance(node, constant) else None
-        if isinstance(node, placeholder):
-            value = node.default_value
-        if value is not None and node not in state.values:
-            state.set_node_value(node, value)
-    missing = [node.label for node in tree.inputs if node not in state.values]
-    if missing:
-        raise ModelError(
-            f"the tree t{tree.root.id} needs {', '.join(missing)} first; evaluate these trees "
-            "before, or give the State their values"
-        )
+    _take_inputs(state, tree.inputs, f", which the tree t{tree.root.id} needs")
     if JIT in state.flags and tree.root not in state.values and not is_leaf(tree.root):
         _compiled(state, tree)
     else:
@@ -119,7 +112,7 @@ def evaluate_tree(state: State, tree: Tree) -> Array:
     return state.get_node_value(tree.root)
 
 
-def evaluate_nodes(state: State, nodes: Iterable[AnyNode]) -> Array | None:
+def evaluate_nodes(state: State, nodes: Iterable[Node]) -> Array | None:
     """Evaluates nodes that stand in order; the value of the last."""
     value = None
     for node in nodes:
@@ -133,20 +126,23 @@ def evaluate_nodes(state: State, nodes: Iterable[AnyNode]) -> Array | None:
     return value
 
 
-def _value(state: State, node: AnyNode, operands: list[Array]) -> Array:
-    if isinstance(node, constant):
-        return np.asarray(node.value)
-    if isinstance(node, placeholder):
-        _inputs(state, [node])
+def _value(state: State, node: Node, operands: list[Array]) -> Array:
+    if is_leaf(node):
+        _take_inputs(state, [node])
         return state.get_node_value(node)
     with np.errstate(all="ignore"):
         value: Array = perform(node, operands, state.functions)
     if COMPARE in state.flags and node.instruction:
-        _compare(node, value, _by_program(node, operands), "the stack machine")
+        arrays = np.broadcast_arrays(*operands)
+        traces = np.stack([array.ravel() for array in arrays]).astype(np.float64)
+        code = [(RPN["PARAM"].index, k) for k in range(len(arrays))]
+        program = np.array([*code, (RPN[node.instruction].index, 0)], np.int64)
+        other: Array = run_rpn(program, traces).reshape(arrays[0].shape)
+        _compare(node, value, other, "the stack machine")
     return value
 
 
-def _show(state: State, node: AnyNode, code: str) -> None:
+def _show(state: State, node: Node, code: str) -> None:
     value = state.values[node]
     if TRACE in state.flags:
         text = str(value).replace("\n", "\n# ")
@@ -159,17 +155,7 @@ def _show(state: State, node: AnyNode, code: str) -> None:
             state.hook(node, value)
 
 
-def _by_program(node: AnyNode, operands: list[Array]) -> Array:
-    """One operation by the program of expressions."""
-    arrays = np.broadcast_arrays(*operands)
-    traces = np.stack([array.ravel() for array in arrays]).astype(np.float64)
-    code = [(RPN["PARAM"].index, k) for k in range(len(arrays))]
-    program = np.array([*code, (RPN[node.instruction].index, 0)], np.int64)
-    result: Array = run_rpn(program, traces).reshape(arrays[0].shape)
-    return result
-
-
-def _compare(node: AnyNode, value: Array, other: Array, backend: str) -> None:
+def _compare(node: Node, value: Array, other: Array, backend: str) -> None:
     finite = np.abs(value[np.isfinite(value)])
     scale = SAME * finite.max(initial=0.0)
     if not np.allclose(value, other, rtol=0.0, atol=scale, equal_nan=True):

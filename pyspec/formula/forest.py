@@ -5,19 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyspec.formula import linearize
-from pyspec.formula.linearize import AnyNode
-from pyspec.formula.node import constant, placeholder
+from pyspec.formula.node import Node, constant, placeholder
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
     """How the last of `nodes` follows from `inputs`, which stand by number."""
 
-    inputs: tuple[AnyNode, ...]
-    nodes: tuple[AnyNode, ...]
+    inputs: tuple[Node, ...]
+    nodes: tuple[Node, ...]
 
     @property
-    def root(self) -> AnyNode:
+    def root(self) -> Node:
         """The node that the tree is for."""
         return self.nodes[-1]
 
@@ -30,12 +29,12 @@ class Tree:
         return "\n".join([*lines, f"    return n{self.root.id}"])
 
 
-def is_leaf(node: AnyNode) -> bool:
+def is_leaf(node: Node) -> bool:
     """Whether a node is an input or a number."""
     return isinstance(node, (placeholder, constant))
 
 
-def partition(*roots: AnyNode) -> list[Tree]:
+def partition(*roots: Node) -> list[Tree]:
     """A tree for each root, each behind those that it reads. What two trees need and no root is,
     is in both; evaluated with one State it is computed once.
 
@@ -44,12 +43,10 @@ def partition(*roots: AnyNode) -> list[Tree]:
     nodes = linearize.forest(*roots)
     linearize.verify(nodes)
     chosen = set(roots)
-    return [_tree(node, chosen) for node in nodes if node in chosen]
-
-
-def _tree(root: AnyNode, roots: set[AnyNode]) -> Tree:
-    leaves = {node for node in linearize.forest(root) if is_leaf(node)}
-    body = tuple(linearize.forest(root, boundary=(roots | leaves) - {root}))
-    own = set(body)
-    inputs = {operand for node in body for operand in node.operands if operand not in own}
-    return Tree(tuple(sorted(inputs, key=lambda node: node.id)), body)
+    ends = chosen | {node for node in nodes if is_leaf(node)}
+    trees = []
+    for root in (node for node in nodes if node in chosen):
+        body = tuple(linearize.forest(root, boundary=ends - {root}))
+        inputs = {operand for node in body for operand in node.operands} - set(body)
+        trees.append(Tree(tuple(sorted(inputs, key=lambda node: node.id)), body))
+    return trees

@@ -37,8 +37,8 @@ class Formula:
     @cached_property
     def uses(self) -> tuple[tuple[str, int], ...]:
         """Every use of a name, and where it stands in the text."""
-        name_nodes = (node for node in postorder(self.root) if isinstance(node, Name))
-        return tuple((node.name, node.position) for node in name_nodes)
+        nodes = postorder(self.root)
+        return tuple((node.name, node.position) for node in nodes if isinstance(node, Name))
 
     @cached_property
     def depth(self) -> int:

@@ -50,195 +50,134 @@ class _Binary(Node[T]):
         super().__init__(name)
 
 
-class add(_Binary[T]):
+class add(_Binary[T], instruction="ADD"):
     """left + right."""
 
-    instruction = "ADD"
 
-
-class subtract(_Binary[T]):
+class subtract(_Binary[T], instruction="SUB"):
     """left - right."""
 
-    instruction = "SUB"
 
-
-class multiply(_Binary[T]):
+class multiply(_Binary[T], instruction="MUL"):
     """left * right."""
 
-    instruction = "MUL"
 
-
-class divide(_Binary[T]):
+class divide(_Binary[T], instruction="DIV"):
     """left / right."""
 
-    instruction = "DIV"
 
-
-class power(_Binary[T]):
+class power(_Binary[T], instruction="POW"):
     """left ** right."""
 
-    instruction = "POW"
 
-
-class minimum(_Binary[T]):
+class minimum(_Binary[T], instruction="MIN"):
     """The smaller of two; NaN where either is."""
 
-    instruction = "MIN"
 
-
-class maximum(_Binary[T]):
+class maximum(_Binary[T], instruction="MAX"):
     """The larger of two; NaN where either is."""
-
-    instruction = "MAX"
 
 
 class _Comparison(_Binary[T]):
     is_condition = True
 
 
-class less(_Comparison[T]):
+class less(_Comparison[T], instruction="LT"):
     """1 where left < right, else 0; the other comparisons alike."""
 
-    instruction = "LT"
 
-
-class less_equal(_Comparison[T]):
+class less_equal(_Comparison[T], instruction="LE"):
     """left <= right."""
 
-    instruction = "LE"
 
-
-class greater(_Comparison[T]):
+class greater(_Comparison[T], instruction="GT"):
     """left > right."""
 
-    instruction = "GT"
 
-
-class greater_equal(_Comparison[T]):
+class greater_equal(_Comparison[T], instruction="GE"):
     """left >= right."""
 
-    instruction = "GE"
 
-
-class equal(_Comparison[T]):
+class equal(_Comparison[T], instruction="EQ"):
     """left == right."""
 
-    instruction = "EQ"
 
-
-class not_equal(_Comparison[T]):
+class not_equal(_Comparison[T], instruction="NE"):
     """left != right."""
 
-    instruction = "NE"
 
-
-class wofz_real(_Binary[T]):
+class wofz_real(_Binary[T], instruction="W_RE"):
     """The real part of the Faddeeva function at left + i right."""
 
-    instruction = "W_RE"
 
-
-class wofz_imag(_Binary[T]):
+class wofz_imag(_Binary[T], instruction="W_IM"):
     """The imaginary part of the Faddeeva function at left + i right."""
 
-    instruction = "W_IM"
 
-
-class wofz_real_x(_Binary[T]):
+class wofz_real_x(_Binary[T], instruction="W_REX"):
     """The derivative of :class:`wofz_real` by left."""
 
-    instruction = "W_REX"
 
-
-class wofz_real_y(_Binary[T]):
+class wofz_real_y(_Binary[T], instruction="W_REY"):
     """The derivative of :class:`wofz_real` by right."""
 
-    instruction = "W_REY"
 
-
-class chain_product(_Binary[T]):
+class chain_product(_Binary[T], instruction="CHAIN"):
     """left * right, 0 where either is 0 even if the other is infinite: in derivatives."""
 
-    instruction = "CHAIN"
 
-
-class negative(_Unary[T]):
+class negative(_Unary[T], instruction="NEG"):
     """-node."""
 
-    instruction = "NEG"
 
-
-class exp(_Unary[T]):
+class exp(_Unary[T], instruction="EXP"):
     """The exponential; the functions below alike, with NumPy's and SciPy's names."""
 
-    instruction = "EXP"
 
-
-class log(_Unary[T]):
+class log(_Unary[T], instruction="LOG"):
     """The natural logarithm."""
 
-    instruction = "LOG"
 
-
-class sqrt(_Unary[T]):
+class sqrt(_Unary[T], instruction="SQRT"):
     """The square root."""
 
-    instruction = "SQRT"
 
-
-class sin(_Unary[T]):
+class sin(_Unary[T], instruction="SIN"):
     """The sine."""
 
-    instruction = "SIN"
 
-
-class cos(_Unary[T]):
+class cos(_Unary[T], instruction="COS"):
     """The cosine."""
 
-    instruction = "COS"
 
-
-class tan(_Unary[T]):
+class tan(_Unary[T], instruction="TAN"):
     """The tangent."""
 
-    instruction = "TAN"
 
-
-class arctan(_Unary[T]):
+class arctan(_Unary[T], instruction="ATAN"):
     """The inverse of the tangent."""
 
-    instruction = "ATAN"
 
-
-class abs(_Unary[T]):
+class abs(_Unary[T], instruction="ABS"):
     """The magnitude."""
 
-    instruction = "ABS"
 
-
-class erf(_Unary[T]):
+class erf(_Unary[T], instruction="ERF"):
     """The error function."""
 
-    instruction = "ERF"
 
-
-class erfc(_Unary[T]):
+class erfc(_Unary[T], instruction="ERFC"):
     """1 - erf(node)."""
 
-    instruction = "ERFC"
 
-
-class erfcx(_Unary[T]):
+class erfcx(_Unary[T], instruction="ERFCX"):
     """exp(node ** 2) erfc(node)."""
 
-    instruction = "ERFCX"
 
-
-class where(Node[T]):
+class where(Node[T], instruction="WHERE"):
     """`then` where the condition is not 0, `otherwise` elsewhere."""
 
     fields = ("condition", "then", "otherwise")
-    instruction = "WHERE"
 
     def __init__(
         self, condition: Operand[T], then: Operand[T], otherwise: Operand[T], name: str = ""
@@ -282,14 +221,6 @@ class function_call(Node[T]):
 # ---- NumPy's and SciPy's functions, called on nodes -------------------------------------------
 
 
-def _clip(node: Operand, low: Operand, high: Operand) -> Node:
-    return minimum(maximum(node, low), high)
-
-
-def _tanh(node: Operand) -> Node:
-    return 1 - 2 / (exp(2 * as_node(node)) + 1)
-
-
 def _condition(node: Operand) -> Node:
     made = as_node(node)
     return made if made.is_condition else not_equal(made, 0)
@@ -318,9 +249,9 @@ BY_NUMPY_NAME.update(
     exp2=lambda node: power(2, node),
     cosh=lambda node: (exp(node) + exp(-as_node(node))) / 2,
     sinh=lambda node: (exp(node) - exp(-as_node(node))) / 2,
-    tanh=_tanh,
+    tanh=lambda node: 1 - 2 / (exp(2 * as_node(node)) + 1),
     hypot=lambda a, b: sqrt(as_node(a) ** 2 + as_node(b) ** 2),
-    clip=_clip,
+    clip=lambda node, low, high: minimum(maximum(node, low), high),
     sign=lambda node: greater(node, 0) - less(node, 0),
     heaviside=lambda node, half: where(greater(node, 0), 1, where(less(node, 0), 0, half)),
     logical_and=lambda a, b: _condition(a) & _condition(b),

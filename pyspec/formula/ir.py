@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from pyspec.formula import linearize
 from pyspec.formula.forest import Tree, is_leaf
-from pyspec.formula.linearize import AnyNode
-from pyspec.formula.node import constant, placeholder
+from pyspec.formula.node import Node, constant, placeholder
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +16,7 @@ class DAG:
 
     placeholders: tuple[placeholder, ...]
     constants: tuple[constant, ...]
-    nodes: tuple[AnyNode, ...] = ()
+    nodes: tuple[Node, ...] = ()
     trees: tuple[Tree, ...] = ()
 
     def __str__(self) -> str:
@@ -33,7 +32,7 @@ class DAG:
         )
 
 
-def compile_nodes(*nodes: AnyNode) -> DAG:
+def compile_nodes(*nodes: Node) -> DAG:
     """The DAG of nodes in the order of :func:`~pyspec.formula.linearize.forest`."""
     linearize.verify(nodes)
     return DAG(*_leaves(nodes), nodes=tuple(node for node in nodes if not is_leaf(node)))
@@ -46,7 +45,7 @@ def compile_trees(*trees: Tree) -> DAG:
 
 
 def _leaves(
-    nodes: Iterable[AnyNode],
+    nodes: Iterable[Node],
 ) -> tuple[tuple[placeholder, ...], tuple[constant, ...]]:
     by_number = sorted(nodes, key=lambda node: node.id)
     return (

@@ -7,27 +7,19 @@ from collections.abc import Collection, Iterable
 from pyspec.errors import ModelError
 from pyspec.formula.node import Node
 
-AnyNode = Node
 
-
-def forest(*roots: AnyNode, boundary: Collection[AnyNode] = ()) -> list[AnyNode]:
+def forest(*roots: Node, boundary: Collection[Node] = ()) -> list[Node]:
     """The nodes that `roots` need, themselves included, operands first; those in `boundary`, and
     what only they need, are left out.
 
     Raises :class:`ModelError` that names the nodes of a cycle.
     """
     visited = {id(node) for node in boundary}
-    done: list[AnyNode] = []
-    for root in roots:
-        _visit(root, visited, done)
-    return done
-
-
-def _visit(root: AnyNode, visited: set[int], done: list[AnyNode]) -> None:
-    """Depth first, without the stack of Python: formulas may be deep. A node that is met again
-    while its operands wait lies on a cycle."""
-    waiting: list[tuple[AnyNode, bool]] = [(root, False)]
-    open_nodes: dict[int, AnyNode] = {}
+    done: list[Node] = []
+    # Depth first, without the stack of Python: formulas may be deep. A node that is met again while
+    # its operands wait lies on a cycle.
+    waiting = [(root, False) for root in reversed(roots)]
+    open_nodes: dict[int, Node] = {}
     while waiting:
         node, behind = waiting.pop()
         if behind:
@@ -43,14 +35,15 @@ def _visit(root: AnyNode, visited: set[int], done: list[AnyNode]) -> None:
             open_nodes[id(node)] = node
             waiting.append((node, True))
             waiting += [(operand, False) for operand in reversed(node.operands)]
+    return done
 
 
-def verify(nodes: Iterable[AnyNode]) -> dict[AnyNode, type | None]:
+def verify(nodes: Iterable[Node]) -> dict[Node, type | None]:
     """The axis of each node, None for no matter which. `nodes` stand in order.
 
     Raises :class:`ModelError` where nodes of two axes meet; sums over an axis have none.
     """
-    axes: dict[AnyNode, type | None] = {}
+    axes: dict[Node, type | None] = {}
     for node in nodes:
         by_axis = {axes.get(operand, operand.axis): operand for operand in node.operands}
         by_axis.pop(None, None)

@@ -50,9 +50,6 @@ class Aux:
     """The axis of nodes along the auxiliary axis."""
 
 
-#: Numbers that stay what they are; others become float.
-_WHOLE: tuple[type, ...] = (bool, int)
-
 #: Axes that a printed node names.
 AXES: tuple[type, ...] = (Energy, Time, Aux)
 
@@ -60,16 +57,17 @@ AXES: tuple[type, ...] = (Energy, Time, Aux)
 class Node(Generic[T]):
     """A value of a formula. `id` is its number, unique in the process; `name` is for people."""
 
-    #: Names of the operands, in order, and the instruction of the RPN table.
+    #: Names of the operands; the instruction of the RPN table, a keyword of the class.
     fields: ClassVar[tuple[str, ...]] = ()
     instruction: ClassVar[str] = ""
 
     #: Whether it is a comparison, 1 or 0, or made of some by & | ~.
     is_condition: bool = False
 
-    def __init_subclass__(cls) -> None:
-        if cls.instruction:
-            OPERATIONS[cls.instruction] = cls
+    def __init_subclass__(cls, instruction: str = "") -> None:
+        if instruction:
+            cls.instruction = instruction
+            OPERATIONS[instruction] = cls
 
     def __init__(self, name: str = "") -> None:
         self.id = next(_NUMBERS)
@@ -279,7 +277,7 @@ class constant(Node[T]):
                 f"{value!r} is no real number; arrays are inputs, write placeholder(name)"
             )
         super().__init__(name)
-        self.value: float = number if type(number) in _WHOLE else float(number)
+        self.value: float = number if type(number) in (bool, int) else float(number)
 
     def arguments(self) -> str:
         return f"value={number_text(self.value)}, name={self.name!r}"
@@ -288,6 +286,5 @@ class constant(Node[T]):
 def number_text(value: float) -> str:
     """A number as Python reads it."""
     text = repr(value)
-    return (
-        text if text.lstrip("-")[:1].isdigit() or text in ("True", "False") else f"float('{text}')"
-    )
+    is_finite = text.lstrip("-")[:1].isdigit() or text in ("True", "False")
+    return text if is_finite else f"float('{text}')"

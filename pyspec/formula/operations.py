@@ -8,8 +8,7 @@ import numpy as np
 
 from pyspec.errors import ModelError, suggest
 from pyspec.formula.graph import cumsum, function_call, power, total
-from pyspec.formula.linearize import AnyNode
-from pyspec.formula.node import number_text
+from pyspec.formula.node import Node, number_text
 from pyspec.formula.program.values import COMPARISONS
 from pyspec.formula.rules import UFUNCS, Value
 
@@ -30,7 +29,7 @@ _LINES = {
 }
 
 
-def perform(node: AnyNode, operands: list[Value], functions: Functions) -> Value:
+def perform(node: Node, operands: list[Value], functions: Functions) -> Value:
     """The value of a node.
 
     Raises :class:`ModelError` for a call of a function that is not known.
@@ -59,7 +58,7 @@ def _whole(operands: list[Value]) -> bool:
     return all(np.asarray(operand).dtype.kind in "iub" for operand in operands)
 
 
-def line(node: AnyNode, operands: list[Value]) -> str:
+def line(node: Node, operands: list[Value]) -> str:
     """What :func:`perform` does, as Python with `np` and `scipy.special`."""
     names = [f"n{operand.id}" for operand in node.operands]
     if isinstance(node, function_call):

@@ -99,30 +99,21 @@ class _Parser:
         self.text = text
         self.sums = sums
         self.where = where
-        self.tokens = self._tokens()
-        self.index = 0
-        self.depth = 0
+        self.tokens: list[Token] = []
+        self.index = self.depth = position = 0
+        while not self.tokens or self.tokens[-1].kind != "end":
+            match = _TOKEN.match(text, position)
+            if match is None:
+                rest = text[position:].lstrip(" \t\r\n")
+                at = len(text) - len(rest)
+                raise self.error(at, of_character(rest[0], text[:at], rest[1:]))
+            kind, position = str(match.lastgroup), match.end()
+            if kind == "unknown":
+                raise self.error(match.start(kind), CHARACTERS[match[kind]])
+            self.tokens.append(Token(kind, match[kind], match.start(kind)))
 
     def error(self, position: int, message: str) -> ModelError:
         return fault(self.text, self.where, position, message)
-
-    def _tokens(self) -> list[Token]:
-        tokens: list[Token] = []
-        position = 0
-        while True:
-            match = _TOKEN.match(self.text, position)
-            if match is None:
-                rest = self.text[position:].lstrip(" \t\r\n")
-                at, char = len(self.text) - len(rest), rest[0]
-                raise self.error(at, of_character(char, self.text[:at], rest[1:]))
-            kind = str(match.lastgroup)
-            token = Token(kind, match[kind], match.start(kind))
-            if kind == "unknown":
-                raise self.error(token.position, CHARACTERS[token.text])
-            tokens.append(token)
-            if kind == "end":
-                return tokens
-            position = match.end()
 
     @property
     def token(self) -> Token:
@@ -148,23 +139,16 @@ class _Parser:
         token, before = self.token, self.tokens[self.index - 1]
         if token.kind == "end":
             return
+        message = f"an operator is missing before {token.text!r}; write + - * / or **"
         if token.text == ")":
-            raise self.error(token.position, "this ')' has no '(' before it; remove it or add one")
-        if token.text == ",":
-            raise self.error(
-                token.position, "a comma has no meaning here; a decimal point is written ."
-            )
-        if token.text in ("if", "else", "and", "or", "not", "in", "is"):
-            raise self.error(
-                token.position,
-                f"{token.text!r} is not available; write where(condition, then, otherwise)",
-            )
-        if token.kind == "name" and before.kind == "number":
-            product = f"{before.text} * {token.text}"
-            raise self.error(token.position, f"an operator is missing; write {product}")
-        raise self.error(
-            token.position, f"an operator is missing before {token.text!r}; write + - * / or **"
-        )
+            message = "this ')' has no '(' before it; remove it or add one"
+        elif token.text == ",":
+            message = "a comma has no meaning here; a decimal point is written ."
+        elif token.text in ("if", "else", "and", "or", "not", "in", "is"):
+            message = f"{token.text!r} is not available; write where(condition, then, otherwise)"
+        elif token.kind == "name" and before.kind == "number":
+            message = f"an operator is missing; write {before.text} * {token.text}"
+        raise self.error(token.position, message)
 
     def sum(self, lowest: int) -> Node:
         self._enter()
@@ -251,22 +235,17 @@ class _Parser:
             )
         if token.text in SUMS:
             return self._applied(token, SUMS[token.text], 1)
-        if token.text in INSTEAD:
-            product = "; a product is written with *" if token.text in WORDS else ""
-            raise self.error(
-                token.position,
-                f"{token.text!r} is not a known function; write {INSTEAD[token.text]}{product}",
-            )
-        if row is None:
+        if row is not None:
+            return self._applied(token, row.name, row.arity)
+        remedy, product = f"write {INSTEAD.get(token.text)}", "; a product is written with *"
+        if token.text not in INSTEAD:
             names = dict.fromkeys(row.symbol for row in FUNCTIONS.values() if row.symbol != "**")
-            choices = f"there are {', '.join(names)}"
-            hint = suggest(token.text, list(FUNCTIONS))
-            raise self.error(
-                token.position,
-                f"{token.text!r} is not a known function; {choices}{hint}; "
-                "a product is written with *",
-            )
-        return self._applied(token, row.name, row.arity)
+            remedy = f"there are {', '.join(names)}{suggest(token.text, list(FUNCTIONS))}"
+        elif token.text not in WORDS:
+            product = ""
+        raise self.error(
+            token.position, f"{token.text!r} is not a known function; {remedy}{product}"
+        )
 
     def _applied(self, token: Token, instruction: str, arity: int) -> Node:
         """A function on the operands that follow."""

@@ -105,13 +105,7 @@ def prepared(node: Node) -> Callable[[Mapping[str, Value]], Value]:
         return operator.itemgetter(node.name)
     function = UFUNCS.get(node.instruction) or SUM_UFUNCS[node.instruction]
     operands = [prepared(operand) for operand in node.operands]
-    if len(operands) == 1:
-        (only,) = operands
-        return lambda env: function(only(env))
-    if len(operands) == 2:
-        left, right = operands
-        return lambda env: function(left(env), right(env))
-    return lambda env: function(*(operand(env) for operand in operands))
+    return lambda env: function(*[operand(env) for operand in operands])
 
 
 #: The same as functions of a mapping with a, b, c and v.
@@ -128,11 +122,6 @@ READS: dict[str, tuple[frozenset[int], ...]] = {
     row.name: tuple(_reads(partial, row.arity) for partial in PARTIALS[row.name])
     for row in _ARITHMETIC
 }
-
-
-def evaluate(node: Node, env: Mapping[str, Value]) -> Value:
-    """The value of a syntax tree where names have the values `env`, in NumPy."""
-    return prepared(node)(env)
 
 
 def instruction_text(row: RpnDef, operands: Sequence[str]) -> str:

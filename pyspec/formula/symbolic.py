@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from pyspec.errors import ModelError
 from pyspec.formula import linearize
 from pyspec.formula.graph import chain_product, cumsum, function_call, total
-from pyspec.formula.linearize import AnyNode
-from pyspec.formula.node import apply, constant
+from pyspec.formula.node import Node, apply, constant
 from pyspec.formula.rules import PARTIALS
 from pyspec.formula.syntax import Name, Number
 from pyspec.formula.syntax import Node as Syntax
 
 
-def from_syntax(syntax: Syntax, names: Mapping[str, AnyNode]) -> AnyNode:
+def from_syntax(syntax: Syntax, names: Mapping[str, Node]) -> Node:
     """The node of a syntax tree; each literal becomes a constant."""
     if isinstance(syntax, Number):
         return constant(syntax.value)
@@ -23,14 +22,14 @@ def from_syntax(syntax: Syntax, names: Mapping[str, AnyNode]) -> AnyNode:
     return apply(syntax.instruction, *(from_syntax(operand, names) for operand in syntax.operands))
 
 
-def derivative(root: AnyNode, by: AnyNode) -> AnyNode:
+def derivative(root: Node, by: Node) -> Node:
     """The derivative of `root` by a node, at each point: how the value there changes if `by`
     changes everywhere alike. Zero where it does not depend on it.
 
     At a kink it is one-sided, at a jump 0. A product of the chain rule is 0 where a factor is.
     Raises :class:`ModelError` for what depends on `by` through a function that is called by name.
     """
-    slopes: dict[AnyNode, AnyNode] = {by: constant(1.0)}
+    slopes: dict[Node, Node] = {by: constant(1.0)}
     for node in linearize.forest(root):
         if node in slopes:
             continue
@@ -44,7 +43,7 @@ def derivative(root: AnyNode, by: AnyNode) -> AnyNode:
     return slopes[root] if root in slopes else constant(0.0)
 
 
-def _slope(node: AnyNode, moving: list[tuple[int, AnyNode]]) -> AnyNode | None:
+def _slope(node: Node, moving: list[tuple[int, Node]]) -> Node | None:
     """The sum of partial times slope over the operands that move; None for zero."""
     if isinstance(node, function_call):
         raise ModelError(
@@ -53,7 +52,7 @@ def _slope(node: AnyNode, moving: list[tuple[int, AnyNode]]) -> AnyNode | None:
         )
     if isinstance(node, (cumsum, total)):
         return type(node)(moving[0][1])
-    result: AnyNode | None = None
+    result: Node | None = None
     for k, slope in moving:
         term = _term(node, k, slope)
         if term is not None:
@@ -61,7 +60,7 @@ def _slope(node: AnyNode, moving: list[tuple[int, AnyNode]]) -> AnyNode | None:
     return result
 
 
-def _term(node: AnyNode, k: int, slope: AnyNode) -> AnyNode | None:
+def _term(node: Node, k: int, slope: Node) -> Node | None:
     partial = PARTIALS[node.instruction][k]
     if isinstance(partial, Number):
         if partial.value == 0:

@@ -72,7 +72,9 @@ def register_function(
         raise ModelError(f"{name}: unknown domain {domain!r}; there are {', '.join(_KINDS)}")
     try:
         names, n_required, guards = parse_params(params)
-        _check_defaults(params, n_required)
+        parts = [part.strip() for part in params.split(",") if part.strip()]
+        if not all(_LEFT_OUT.fullmatch(part) for part in parts[n_required:]):
+            raise ValueError
     except ValueError:
         raise ModelError(
             f"{name}: cannot read the parameters {params!r}; write them as 'A, x0, w>0, y0=0': "
@@ -97,18 +99,13 @@ def register_function(
         tolerance=float("inf"),
         formula=formula or "a registered Python function",
     )
-    CALLABLES[name] = _of_numbers(name, function)
 
-
-def _of_numbers(name: str, function: Callable[..., npt.ArrayLike]) -> Callable[..., Array]:
-    """The function with its values copied to a new float64 array, as C reads it: the function may
-    return the same array each time."""
-
+    # Copied to a new float64 array, as C reads it: the function may return the same one each time.
     @functools.wraps(function)
-    def called(x: npt.ArrayLike, /, *params: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        return _numbers(name, function(x, *params))
+    def called(x: npt.ArrayLike, /, *values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        return _numbers(name, function(x, *values))
 
-    return called
+    CALLABLES[name] = called
 
 
 def _numbers(name: str, returned: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -128,13 +125,6 @@ def _numbers(name: str, returned: npt.ArrayLike) -> npt.NDArray[np.float64]:
             f"the registered function {name} returns {type(returned).__name__} in place of "
             "numbers; return one for each point of the axis"
         ) from None
-
-
-def _check_defaults(params: str, n_required: int) -> None:
-    """What may be left out stands last and is 0 then. Raises :class:`ValueError`."""
-    parts = [part.strip() for part in params.split(",") if part.strip()]
-    if not all(_LEFT_OUT.fullmatch(part) for part in parts[n_required:]):
-        raise ValueError
 
 
 def _check_arity(name: str, function: Callable[..., npt.ArrayLike], names: tuple[str, ...]) -> None:

@@ -163,7 +163,9 @@ def test_missing_inputs_are_named() -> None:
         evaluate_dag(State(), ir.compile_nodes(*linearize.forest(root)))
     assert evaluate_dag(State({a: 1, b: 2}), ir.compile_nodes(*linearize.forest(root))) == 5
     inner, outer = forest.partition(product, root)
-    with pytest.raises(ModelError, match=rf"the tree t{root.id} needs n{inner.root.id} first"):
+    with pytest.raises(
+        ModelError, match=rf"no value for n{inner.root.id}, which the tree t{root.id} needs"
+    ):
         evaluate_tree(State({a: 1}), outer)
     with pytest.raises(ModelError, match=rf"n{root.id} has no value yet"):
         State().get_node_value(root)

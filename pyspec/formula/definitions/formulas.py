@@ -9,14 +9,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.formula.definitions.inputs import NOTHING, given_values
-from pyspec.formula.definitions.signature import units_of
+from pyspec.formula.definitions.signature import given_values, units_of
 from pyspec.formula.formula import Formula
 from pyspec.formula.program.derive import differentiate
 from pyspec.formula.program.encode import encode
 from pyspec.formula.program.values import Values, Work
 from pyspec.formula.rules import Value
 from pyspec.formula.syntax import has_sums
+from pyspec.functions.integrals import beyond
 
 #: The domain of kernels, and what their formulas call the time difference.
 KERNEL, AXIS = "kernel", "d"
@@ -27,6 +27,10 @@ DOMAINS = {
     "profile": ("PROFILE", "AUX", "x"),
     KERNEL: ("KERNEL", "TIME", AXIS),
 }
+
+#: What a kernel may declare besides its shape, for both sides or for one.
+PARTS = ("reach", "tail")
+SIDES = ("before", "after")
 
 
 @dataclass(frozen=True)
@@ -74,17 +78,41 @@ class Formulas:
         formula: Formula,
         x: Value,
         params: Sequence[Value],
-        inputs: Mapping[str, Value] = NOTHING,
+        inputs: Mapping[str, Value] | None = None,
     ) -> Value:
         """A formula of the definition at x, in NumPy."""
         env = dict(zip(self.params, params, strict=True)) | {self.axis: x}
-        env |= given_values(self.name, self.inputs, inputs)
+        env |= given_values(self.name, self.inputs, inputs or {})
         for name, line in self.lines:
             env[name] = line.evaluate(env)
         value = formula.evaluate(env)
         return np.broadcast_to(
             value, np.broadcast_shapes(*(np.shape(array) for array in env.values()))
         )
+
+    def part(self, part: str, side: int) -> Formula | None:
+        """Of a kernel the formula of ``reach`` or ``tail`` on a side: 0 earlier samples, 1 later
+        ones."""
+        declared = dict(self.parts)
+        return declared.get(part) or declared.get(f"{part}_{SIDES[side]}")
+
+    def reaches(self, *params: float) -> tuple[float, float]:
+        """Of a kernel how far it extends to earlier and to later samples."""
+        before, after = (
+            np.inf if formula is None else float(self.evaluate(formula, np.float64(0.0), params))
+            for formula in (self.part("reach", 0), self.part("reach", 1))
+        )
+        return before, after
+
+    def mass(self, side: int, away: npt.NDArray[np.float64], *params: float) -> Value:
+        """Of a kernel the integral over ``|d| >= away``: 0 earlier samples, 1 later ones."""
+        tail = self.part("tail", side)
+        if tail is not None:
+            value = self.evaluate(tail, away, params)
+            return np.broadcast_to(np.asarray(value, np.float64), away.shape).copy()
+        sign = 1.0 if side == 0 else -1.0
+        with np.errstate(all="ignore"):
+            return beyond(lambda d: self(sign * d, *params), away, self.reaches(*params)[side])
 
     def table(self) -> tuple[Values, dict[str, int]]:
         """A table of values with the lines, and which value each name is."""

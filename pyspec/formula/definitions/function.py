@@ -3,7 +3,7 @@
     energy Skew(A, x0 [eV], w>0 [eV], b): u = (x - x0) / w; A * exp(-u ** 2) * (1 + b * u) -- doc
 
 A convolution kernel may have more lines, see :mod:`pyspec.formula.definitions.kernel`. Further
-arrays, `(A; ref)`, may follow the parameters, see :mod:`pyspec.formula.definitions.inputs`.
+arrays, `(A; ref)`, may follow the parameters, see :mod:`pyspec.formula.definitions.signature`.
 
 The text says everything: it travels with models, graphs and plans, and two functions are the same
 if their texts are. What it depends on, and how, is derived from it.
@@ -12,7 +12,7 @@ if their texts are. What it depends on, and how, is derived from it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, lru_cache
 from keyword import iskeyword
 
@@ -23,25 +23,14 @@ from pyspec._library import CONSTANTS as LIBRARY
 from pyspec._library import OPS, OpDef
 from pyspec.errors import ModelError, suggest
 from pyspec.formula.definitions.formulas import DOMAINS, KERNEL, Formulas
-from pyspec.formula.definitions.inputs import read_inputs
-from pyspec.formula.definitions.kernel import (
-    NAMES,
-    check_parts,
-    kernel_jumps,
-    kernel_words,
-    mass,
-    reaches,
-)
+from pyspec.formula.definitions.kernel import NAMES, check_parts, kernel_jumps, kernel_words
 from pyspec.formula.definitions.measured import INSTRUMENT, MEASURED, MEASURED_IRF, define_measured
 from pyspec.formula.definitions.scheme import KINETICS, define_state
-from pyspec.formula.definitions.signature import read_signature
-from pyspec.formula.definitions.sums import check_sums, used_names
+from pyspec.formula.definitions.signature import read_inputs, read_signature
 from pyspec.formula.definitions.traits import Traits, find_traits
 from pyspec.formula.formula import Formula, parse, parse_given
 from pyspec.formula.parser import CONSTANTS, FUNCTIONS
-from pyspec.formula.rules import Value
-
-_AXES = {domain: row[2] for domain, row in DOMAINS.items()}
+from pyspec.formula.syntax import SUMS, Apply, Name, Node, Number, postorder
 
 #: Functions by formula that every model of this process may name: those of
 #: :func:`pyspec.function`. A model keeps the text, so that one made before is what it was.
@@ -68,14 +57,6 @@ class Definition(Formulas):
     def is_compiled(self) -> bool:
         """Whether a kernel of C runs it for points along an axis."""
         return not self.sums and self.domain != KERNEL
-
-    def mass(self, side: int, away: npt.NDArray[np.float64], *params: float) -> Value:
-        """Of a kernel the integral over ``|d| >= away``: 0 earlier samples, 1 later ones."""
-        return mass(self, side, away, params)
-
-    def reaches(self, *params: float) -> tuple[float, float]:
-        """Of a kernel how far it extends to earlier and to later samples."""
-        return reaches(self, params)
 
     def response(self, irf: str) -> None:
         """A formula has no exact response to an instrument."""
@@ -240,10 +221,9 @@ def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str)
     inputs = read_inputs(match["inputs"], name, domain, start)
     axis = DOMAINS[domain][2]
     roles = {axis: "the time difference" if domain == KERNEL else "the axis"}
-    for param in params:
-        _claim(param, "a parameter", roles, start)
-    for argument in inputs:
-        _claim(argument, "an input", roles, start)
+    for role, names in (("a parameter", params), ("an input", inputs)):
+        for argument in names:
+            _claim(argument, role, roles, start)
     if len(params) > LIBRARY["MAX_PARAMS"]:
         raise ModelError(
             f"{start}{name} has {len(params)} parameters, {LIBRARY['MAX_PARAMS']} is the most; "
@@ -281,9 +261,9 @@ def _parse(text: str, match: re.Match[str], params: tuple[str, ...], where: str)
     )
     if parts:
         check_parts(own, start)
-    used = used_names(own)
+    used = _used_names(own)
     if own.sums:
-        check_sums(own, start)
+        _check_sums(own, start)
     for role, names in (("parameter", params), ("input", inputs)):
         unused = [argument for argument in names if argument not in used]
         if unused:
@@ -309,9 +289,52 @@ def _check_names(formula: Formula, roles: Mapping[str, str], domain: str, start:
         if name in roles:
             continue
         hint = suggest(name, list(roles))
-        if name in _AXES.values():
-            hint = f"; the axis of a {domain} function is {_AXES[domain]!r}"
+        if name in [axis for _, _, axis in DOMAINS.values()]:
+            hint = f"; the axis of a {domain} function is {DOMAINS[domain][2]!r}"
         shown = f"\n    {formula.text}\n    {' ' * position}^" if len(formula.text) <= 160 else ""
         raise ModelError(
             f"{start}the formula names {name!r}, which is no parameter, line or axis{hint}{shown}"
         )
+
+
+def _used_names(own: Definition) -> set[str]:
+    """The names on which the result depends."""
+    if not own.sums:
+        values, root = own.values
+        used = values.reachable([root])
+        return {name for name in (*own.params, *own.inputs) if values.input(name) in used}
+    lines = dict(own.lines)
+    names: set[str] = set()
+    waiting = list(own.value.names)
+    while waiting:
+        name = waiting.pop()
+        if name not in names:
+            names.add(name)
+            waiting += lines[name].names if name in lines else ()
+    return names
+
+
+def _check_sums(own: Definition, start: str) -> None:
+    """What is summed must have a value at each energy."""
+    along = {own.axis, *own.inputs}
+    for name, line in own.lines:
+        if _differs(line.root, along):
+            along.add(name)
+    for formula in (own.value, *(line for _, line in own.lines)):
+        for node in postorder(formula.root):
+            if not isinstance(node, Apply) or node.instruction not in SUMS.values():
+                continue
+            if not _differs(node.operands[0], along):
+                raise ModelError(
+                    f"{start}the formula of {own.name} sums what is the same at all energies; "
+                    f"sum what depends on {own.axis!r}, or write a product"
+                )
+
+
+def _differs(node: Node, along: Collection[str]) -> bool:
+    """Whether a value differs from energy to energy; `along` are the names whose values do."""
+    if isinstance(node, Name):
+        return node.name in along
+    if isinstance(node, Number) or node.instruction == SUMS["sum"]:
+        return False
+    return any(_differs(operand, along) for operand in node.operands)

@@ -17,18 +17,14 @@ import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, Guard
 from pyspec.errors import ModelError
-from pyspec.formula.definitions.formulas import Formulas
-from pyspec.formula.formula import Formula
+from pyspec.formula.definitions.formulas import PARTS, SIDES, Formulas
 from pyspec.formula.program.values import COMPARISONS, evaluated
 from pyspec.functions.domain import holds
 from pyspec.functions.integrals import beyond
 
 Array = npt.NDArray[np.float64]
 
-#: The parts besides the shape.
-PARTS = ("reach", "tail")
-SIDES = ("before", "after")
-#: What a line may be called that says one of them.
+#: What a line may be called that declares a part.
 NAMES = (*PARTS, *(f"{part}_{side}" for part in PARTS for side in SIDES))
 
 #: Points at which comparisons are looked at, and values of parameters.
@@ -46,48 +42,19 @@ _SECTIONS, _MOST_CUTS = 64, 10
 _SMALL = 1e-6
 
 
-def part_of(parts: Mapping[str, Formula], part: str, side: int) -> Formula | None:
-    """The formula of ``reach`` or ``tail`` on a side."""
-    return parts.get(part) or parts.get(f"{part}_{SIDES[side]}")
-
-
 def kernel_words(own: Formulas, moved: Collection[str]) -> npt.NDArray[np.int64]:
     """The programs of shape, reaches and tails behind their head: csrc/kernels/convolution.h;
     `moved` are the parameters that move a jump."""
-    parts = dict(own.parts)
-    declared = [part_of(parts, part, side) for part in PARTS for side in (0, 1)]
-    programs = [
-        None if formula is None else own.program(formula) for formula in (own.value, *declared)
-    ]
+    formulas = [own.value, *(own.part(part, side) for part in PARTS for side in (0, 1))]
+    nothing = np.empty(0, np.int64)
+    programs = [nothing if formula is None else own.program(formula) for formula in formulas]
     at = CONSTANTS["KERNEL_HEAD"]
     places = []
     for program in programs:
-        places.append(0 if program is None else at)
-        at += 0 if program is None else program.size
+        places.append(at if program.size else 0)
+        at += program.size
     bits = sum(1 << k for k, name in enumerate(own.params) if name in moved)
-    words = [np.array([at, bits, *places], np.int64)]
-    return np.concatenate([*words, *(program for program in programs if program is not None)])
-
-
-def reaches(own: Formulas, params: Sequence[float]) -> tuple[float, float]:
-    """How far the kernel extends before and after."""
-    declared = [part_of(dict(own.parts), "reach", side) for side in (0, 1)]
-    lengths = [
-        np.inf if formula is None else float(own.evaluate(formula, np.float64(0.0), params))
-        for formula in declared
-    ]
-    return lengths[0], lengths[1]
-
-
-def mass(own: Formulas, side: int, away: Array, params: Sequence[float]) -> Array:
-    """The integral of g over ``|d| >= away`` on one side: 0 earlier samples, 1 later ones."""
-    tail = part_of(dict(own.parts), "tail", side)
-    if tail is not None:
-        value = own.evaluate(tail, away, params)
-        return np.broadcast_to(np.asarray(value, np.float64), away.shape).copy()
-    sign = 1.0 if side == 0 else -1.0
-    with np.errstate(all="ignore"):
-        return beyond(lambda d: own(sign * d, *params), away, reaches(own, params)[side])
+    return np.concatenate([np.array([at, bits, *places], np.int64), *programs])
 
 
 def check_parts(own: Formulas, start: str) -> None:
@@ -202,7 +169,7 @@ def fault_of(own: Formulas, params: Sequence[float]) -> str:
             f"the integral of {name} is {total:g}; a kernel is normalised by it: make it positive"
         )
     for side in range(len(sides)):
-        fault = _declared(own, side, params, total)
+        fault = _declared(own, side, params, total, total / abs(middle) if middle else np.nan)
         if fault:
             return fault
     return ""
@@ -221,25 +188,25 @@ def _integrals(own: Formulas, params: Sequence[float]) -> list[float]:
     return units[0] if all(agree) else [np.inf, np.inf]
 
 
-def _declared(own: Formulas, side: int, params: Sequence[float], total: float) -> str:
-    """What a declared reach or tail contradicts."""
+def _declared(own: Formulas, side: int, params: Sequence[float], total: float, size: float) -> str:
+    """What a declared reach or tail contradicts, at distances of the `size` of the kernel."""
     sign = 1.0 if side == 0 else -1.0
-    reach = reaches(own, params)[side]
+    reach = own.reaches(*params)[side]
     where = f"on the side {SIDES[side]}"
     if not reach >= 0:
         return f"{where} the reach is {reach:g}; it is a distance, 0 or more"
     with np.errstate(all="ignore"):
-        at = np.minimum(np.array([0.0, 0.3, 1.0, 3.0]) * _size(own, params, total), reach)
+        at = np.minimum(np.array([0.0, 0.3, 1.0, 3.0]) * size, reach)
         at = np.append(at, reach) if np.isfinite(reach) else at
         inside = beyond(lambda d: own(sign * d, *params), at)
-        tail = mass(own, side, at, params)
+        tail = own.mass(side, at, *params)
     if np.isfinite(reach) and abs(inside[-1]) > 1e-6 * total:
         share = abs(inside[-1]) / total
         return (
             f"{where} {share:.2g} of the kernel lies beyond its reach of {reach:g}; give a larger "
             "reach, or make the formula 0 there"
         )
-    if part_of(dict(own.parts), "tail", side) is None:
+    if own.part("tail", side) is None:
         return ""
     worst = int(np.argmax(np.abs(tail - inside)))
     if not abs(tail[worst] - inside[worst]) <= 1e-6 * total:
@@ -248,9 +215,3 @@ def _declared(own: Formulas, side: int, params: Sequence[float], total: float) -
             f"formula from there on is {inside[worst]:.6g}; mend one of them, or leave the tail out"
         )
     return ""
-
-
-def _size(own: Formulas, params: Sequence[float], total: float) -> float:
-    with np.errstate(all="ignore"):
-        middle = np.abs(np.broadcast_to(own(np.zeros(1), *params), 1))[0]
-        return float(total / middle) if middle > 0 else float("nan")

@@ -152,18 +152,16 @@ def check_samples(time: Sequence[float], response: Sequence[float], place: str) 
 def define_measured(text: str) -> OpDef:
     """The instrument or response that a text defines, as a row like those of the op table. Raises
     :class:`ModelError` for a text that defines none."""
+    fault = ModelError(f"cannot read the measured instrument {text[:80]!r}")
     match = _TEXT.fullmatch(text)
-    is_valid = match is not None and match[1] in (_ALONE, *LAWS)
+    if match is None or match[1] not in (_ALONE, *LAWS):
+        raise fault
+    if (match[4] is not None) != (match[1] == _STATE):
+        raise fault
     try:
-        rows = [tuple(map(float, part.split())) for part in match.group(2, 3)] if match else []
-        is_valid = is_valid and (
-            match is not None and (match[4] is not None) == (match[1] == _STATE)
-        )
+        time, response = (tuple(map(float, part.split())) for part in match.group(2, 3))
     except ValueError:
-        is_valid = False
-    if match is None or not is_valid:
-        raise ModelError(f"cannot read the measured instrument {text[:80]!r}")
-    time, response = rows
+        raise fault from None
     check_samples(time, response, MEASURED_IRF)
     if match[1] == _ALONE:
         shown = f"{len(time)} samples from {time[0]:g} to {time[-1]:g}, {INSTRUMENT.formula}"

@@ -98,24 +98,20 @@ class Scheme:
         own = [other for other in self.states if state in reach[other]]
         # A state that reaches more comes first; those of a block reach the same.
         ahead = {other: len(reach[other] & set(own)) for other in own}
-        first = {
-            other: min(own.index(o) for o in own if self._is_mutual(reach, other, o))
-            for other in own
-        }
-        return tuple(sorted(own, key=lambda other: (-ahead[other], first[other], own.index(other))))
+        first = {a: next(b for b in own if a in reach[b] and b in reach[a]) for a in own}
+        place = own.index
+        return tuple(sorted(own, key=lambda a: (-ahead[a], place(first[a]), place(a))))
 
     def blocks(self, states: Iterable[str]) -> list[list[str]]:
         """The states in blocks of those that become one another."""
         reach, grouped = self._reach(), list[list[str]]()
         for state in states:
-            if grouped and self._is_mutual(reach, grouped[-1][0], state):
+            first = grouped[-1][0] if grouped else state
+            if grouped and first in reach[state] and state in reach[first]:
                 grouped[-1].append(state)
             else:
                 grouped.append([state])
         return grouped
-
-    def _is_mutual(self, reach: Mapping[str, set[str]], state: str, other: str) -> bool:
-        return other in reach[state] and state in reach[other]
 
     def _reach(self) -> dict[str, set[str]]:
         """What each state becomes, or meets in a step of two, itself included."""
@@ -156,11 +152,7 @@ class Scheme:
         """The steps as places of their states, from and to, with the rate."""
         place = {state: k for k, state in enumerate(self.states)}
         return [
-            (
-                [place[state] for state in sides(begin)],
-                [place[state] for state in sides(end)],
-                rates[rate],
-            )
+            ([place[a] for a in sides(begin)], [place[b] for b in sides(end)], rates[rate])
             for begin, end, rate in self.steps
         ]
 
@@ -307,11 +299,7 @@ def define_state(text: str) -> OpDef:
         scratch=0,
         tolerance=float("inf"),
         formula=f"A times the population of {state}: {scheme.body}",
-        units=(
-            "y",
-            *("1/x" if param in needed else "1" for param in inner),
-            *["x"] * (1 + bool(under)),
-        ),
+        units=("y", *("1/x" if p in needed else "1" for p in inner), *["x"] * (1 + bool(under))),
         own=State(scheme, state, bool(under), params),
     )
 

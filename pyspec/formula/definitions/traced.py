@@ -14,12 +14,10 @@ from pyspec._library import OPS, RPN, OpDef, param_name
 from pyspec.calls import answered
 from pyspec.errors import ModelError
 from pyspec.formula import linearize
-from pyspec.formula.definitions.formulas import DOMAINS, KERNEL
+from pyspec.formula.definitions.formulas import DOMAINS, KERNEL, PARTS, SIDES
 from pyspec.formula.definitions.function import FORMULAS, Definition, define, write
-from pyspec.formula.definitions.kernel import PARTS, SIDES
 from pyspec.formula.forest import is_leaf
 from pyspec.formula.graph import Node, constant, cumsum, placeholder, total
-from pyspec.formula.linearize import AnyNode
 from pyspec.formula.rules import instruction_text
 
 #: Any Python function of arrays and numbers.
@@ -101,11 +99,10 @@ def function(
     """
     declared = {"reach": reach, "tail": tail}
     parts = {part: declaration for part, declaration in declared.items() if declaration is not None}
-    if function is None:
-        return functools.partial(
-            _trace, domain=domain, name=name, params=params, parts=parts, inputs=inputs
-        )
-    return _trace(function, domain=domain, name=name, params=params, parts=parts, inputs=inputs)
+    trace = functools.partial(
+        _trace, domain=domain, name=name, params=params, parts=parts, inputs=inputs
+    )
+    return trace if function is None else trace(function)
 
 
 def _trace(
@@ -174,11 +171,8 @@ def _declared(
             raise ModelError(f"{name}: {part}: give one, or two: for earlier and for later samples")
         for declaration in sides:
             number = isinstance(declaration, (int, float)) and not isinstance(declaration, bool)
-            if not (
-                callable(declaration)
-                or isinstance(declaration, str)
-                or (number and np.isfinite(declaration))
-            ):
+            text = isinstance(declaration, str)
+            if not (callable(declaration) or text or (number and np.isfinite(declaration))):
                 raise ModelError(
                     f"{name}: {part}={declaration!r}: give a function of the parameters, a formula "
                     "as text, or a number"
@@ -212,7 +206,7 @@ def _arguments(function: Function, name: str) -> list[str]:
     return [parameter.name for parameter in parameters[1:]]
 
 
-def _called(function: Function, inputs: list[placeholder], name: str, part: str) -> AnyNode:
+def _called(function: Function, inputs: list[placeholder], name: str, part: str) -> Node:
     remedy = "; write what NumPy can do, or use pyspec.register_function, which takes any function"
     if part:
         name, remedy = f"{name}: {part}", "; write what NumPy can do, or a formula as text"
@@ -247,9 +241,8 @@ def _check(op: OpDef, called: Mapping[str, Function]) -> None:
     inputs_by_name = dict(zip(own.inputs, inputs, strict=True))
     for part, function in called.items():
         # Copies: the function may write into what it gets.
-        arguments = (
-            values if part.startswith("reach") else [_POINTS.copy(), *values, *np.copy(inputs)]
-        )
+        along = [] if part.startswith("reach") else [_POINTS.copy()]
+        arguments = [*along, *values, *np.copy(inputs)]
         with np.errstate(all="ignore"):
             shown = own.evaluate(formulas[part], _POINTS, values, inputs_by_name)
             result = np.broadcast_to(shown, _POINTS.shape)
@@ -272,7 +265,7 @@ def _check(op: OpDef, called: Mapping[str, Function]) -> None:
 
 
 def formula_text(
-    root: AnyNode, names: Mapping[AnyNode, str], taken: Collection[str] = ()
+    root: Node, names: Mapping[Node, str], taken: Collection[str] = ()
 ) -> tuple[list[tuple[str, str]], str]:
     """A node as a formula: helper lines, one for each value that is used twice, and the text of
     the result. `names` are those of the placeholders; no line is called as one in `taken`.
@@ -281,7 +274,7 @@ def formula_text(
     """
     nodes = linearize.forest(root)
     used = Counter(operand for node in nodes for operand in set(node.operands))
-    texts: dict[AnyNode, tuple[str, int]] = {}
+    texts: dict[Node, tuple[str, int]] = {}
     lines: list[tuple[str, str]] = []
     avoided = {*names.values(), *taken}
     for node in nodes:
@@ -304,7 +297,7 @@ def _bare(text: str) -> str:
 
 
 def _text(
-    node: AnyNode, texts: Mapping[AnyNode, tuple[str, int]], names: Mapping[AnyNode, str]
+    node: Node, texts: Mapping[Node, tuple[str, int]], names: Mapping[Node, str]
 ) -> tuple[str, int]:
     if isinstance(node, placeholder):
         if node not in names:

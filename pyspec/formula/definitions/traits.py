@@ -47,11 +47,9 @@ def find_traits(
     for name in params:
         if not read[name].intersection([*chosen, name]):
             chosen.append(name)
-    rest = _number(table, root, dict.fromkeys(map(table.input, chosen), 0.0))
-    linear = tuple(chosen) if rest == 0.0 else ()
-    reads = tuple(
-        (name, tuple(other for other in params if other in read[name])) for name in params
-    )
+    nothing = dict.fromkeys(map(table.input, chosen), table.constant(0.0))
+    linear = tuple(chosen) if table.number(_replaced(table, root, nothing)) == 0.0 else ()
+    reads = tuple([(name, tuple([p for p in params if p in read[name]])) for name in params])
     return Traits(linear, _jumps(table, root, params, axis, inputs), reads)
 
 
@@ -61,32 +59,6 @@ def copy_of(values: Values) -> Values:
     table.table = list(values.table)
     table._numbers = dict(values._numbers)
     return table
-
-
-def _number(table: Values, root: int, inputs: Mapping[int, float]) -> float | None:
-    """What a value is where some inputs have known numbers; None where that depends on others. A
-    product with 0 is 0."""
-    numbers: dict[int, float | None] = {}
-    other = Values()
-    for number in sorted(table.reachable([root])):
-        value = table[number]
-        if not value.operands:
-            numbers[number] = inputs.get(number, table.number(number))
-            continue
-        operands = [numbers[operand] for operand in value.operands]
-        product = value.instruction in ("MUL", "CHAIN") and 0.0 in operands
-        if product or (value.instruction == "DIV" and operands[0] == 0.0):
-            numbers[number] = 0.0
-        elif value.instruction == "WHERE" and operands[1] == operands[2]:
-            numbers[number] = operands[1]
-        elif any(operand is None for operand in operands):
-            numbers[number] = None
-        else:
-            folded = other.apply(
-                value.instruction, *(other.constant(operand or 0.0) for operand in operands)
-            )
-            numbers[number] = other.number(folded)
-    return numbers[root]
 
 
 # ---- jumps -----------------------------------------------------------------------------------
@@ -107,10 +79,10 @@ def _jumps(
             continue
         place = _place(table, value.operands, at, along)
         names = [name for name in params if table.input(name) in table.reachable(value.operands)]
+        height: str | None = None
+        if place is not None and names:
+            height = _height(table, root, number, at, place, input_numbers)
         for name in names:
-            height = (
-                None if place is None else _height(table, root, number, at, place, input_numbers)
-            )
             heights.setdefault(name, []).append("1" if height is None else height)
     return tuple(
         (name, " + ".join(f"abs({height})" for height in terms) if len(terms) > 1 else terms[0])
@@ -150,7 +122,7 @@ def _height(
 
 
 def _replaced(table: Values, root: int, instead: Mapping[int, int]) -> int:
-    """The value with some values replaced."""
+    """The value with some values replaced. A product with 0 is 0."""
     replaced: dict[int, int] = {}
     for number in sorted(table.reachable([root])):
         value = table[number]
@@ -158,9 +130,10 @@ def _replaced(table: Values, root: int, instead: Mapping[int, int]) -> int:
             replaced[number] = instead[number]
         elif value.operands:
             operands = [replaced[operand] for operand in value.operands]
+            numbers = [table.number(operand) for operand in operands]
             gone = value.instruction == "SUB" and operands[0] == operands[1]
-            if value.instruction in ("MUL", "CHAIN"):
-                gone = 0 in [table.number(operand) for operand in operands]
+            if value.instruction in ("MUL", "CHAIN", "DIV", "NEG"):
+                gone = 0 in (numbers[:1] if value.instruction == "DIV" else numbers)
             replaced[number] = (
                 table.constant(0.0) if gone else table.apply(value.instruction, *operands)
             )

@@ -9,41 +9,17 @@ parameters that only scale a peak, and `separable` takes traces out of the sums 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyspec.formula.definitions.function import Definition
 from pyspec.formula.program.encode import encode
 
 
-@dataclass(frozen=True)
-class Absorbed:
-    """How many instructions the value and all slopes of a formula take, at each point and once for
-    a row; and how many without this pass."""
-
-    name: str
-    n_slopes: int
-    points: int
-    rows: int
-    points_without: int
-    rows_without: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.name}: value and {self.n_slopes} slopes take {self.points} instructions at "
-            f"each point and {self.rows} for a row, without this pass {self.points_without} and "
-            f"{self.rows_without}"
-        )
-
-
-def absorbed(own: Definition) -> Absorbed:
-    """What the pass does to a definition that runs in C."""
+def absorbed(own: Definition) -> str:
+    """How many instructions the value and all slopes of a definition that runs in C take, at each
+    point and once for a row; and how many without this pass."""
     work = own.work(own.value)
     done, left = encode(work), encode(work, absorb=False)
-    return Absorbed(
-        own.name,
-        len(own.params),
-        len(done.code),
-        len(done.row_code),
-        len(left.code),
-        len(left.row_code),
+    return (
+        f"{own.name}: value and {len(own.params)} slopes take {len(done.code)} instructions at "
+        f"each point and {len(done.row_code)} for a row, without this pass {len(left.code)} and "
+        f"{len(left.row_code)}"
     )

@@ -27,10 +27,8 @@ def differentiate(values: Values, root: int, names: Sequence[int]) -> list[int]:
                 continue
             by = _divisor(values, number, k)
             if by is None:
-                by, term = (
-                    operand,
-                    values.apply("CHAIN", _partial(values, number, k), outer[number]),
-                )
+                by = operand
+                term = values.apply("CHAIN", _partial(values, number, k), outer[number])
             else:
                 along = values.apply("CHAIN", number, outer[number])
                 term = values.apply("NEG", values.apply("CHAIN", operand, along))

@@ -11,12 +11,17 @@ import numpy.typing as npt
 from pyspec._library import CONSTANTS, FUSED, RPN, TILED
 from pyspec.errors import ModelError
 from pyspec.formula.program.fuse import fuse
-from pyspec.formula.program.registers import PARTS, Group, points
 from pyspec.formula.program.values import Work
-from pyspec.memory import Choice, plan_memory
+from pyspec.memory import Choice, Step, plan_memory
 
 CODES = {name: k for k, name in enumerate((*RPN, "W", "COPY", "SINCOS", *FUSED))}
 _MOST = CONSTANTS["FORMULA_REGISTERS"]
+
+#: Instructions with several results, in registers one behind the other, and what these are.
+PARTS = {"W": ("W_RE", "W_IM", "W_REX", "W_REY"), "SINCOS": ("SIN", "COS")}
+
+#: Such an instruction, and its arguments.
+Group = tuple[str, tuple[int, ...]]
 
 #: The last word of an instruction (csrc/formula/formula.h): FORMULA_TAKES_TWICE and FORMULA_PASSES.
 _TWICE, _PASSES = 3, 4
@@ -131,12 +136,10 @@ class _Encoder:
         program.n_rows = program.n_params + len(program.constants)
         # What the value needs, then the rest; operands first.
         numbers = [n for n in sorted(self.needed) if values[n].operands]
-        numbers = [n for n in numbers if n in self.first] + [
-            n for n in numbers if n not in self.first
-        ]
+        numbers.sort(key=lambda n: n not in self.first)
         program.n_row_value = self._emit_rows([n for n in numbers if n not in self.moving])
         program.n_value = self._emit_points([n for n in numbers if n in self.moving])
-        self._copies(program)
+        self._copies()
         count = program.n_rows + program.n_vectors + len(self.outputs)
         if count > _MOST:
             raise ModelError(
@@ -171,24 +174,42 @@ class _Encoder:
             computed = number in self.moving and number not in self.group_of
             if computed and self.values[number].operands:
                 output_of.setdefault(number, k)
-        made = points(self.values, numbers, self.group_of, output_of, self.first)
-        memory = plan_memory(made.steps, made.copied_steps(self.outputs), self.choice)
+        steps: list[Step] = []
+        made: list[int | Group] = []  # what each step gives
+        step_of: dict[int | Group, int] = {}
+
+        def add(what: int | Group, step: Step) -> None:
+            step_of[what] = len(steps)
+            steps.append(step)
+            made.append(what)
+
+        # What is needed without derivatives has rank 0 and comes before all else.
+        early = {group for number, group in self.group_of.items() if number in self.first}
+        for number in numbers:
+            operands = self.values[number].operands
+            reads = tuple(step_of[operand] for operand in operands if operand in step_of)
+            rank, group = int(number not in self.first), self.group_of.get(number)
+            if group is None:  # outputs lie in memory of the caller
+                add(number, Step(reads, int(number not in output_of), rank=rank))
+                continue
+            if group not in step_of:
+                add(group, Step(reads, len(PARTS[group[0]]), rank=int(group not in early)))
+            add(number, Step((step_of[group],), 0, alias=True, rank=rank))
+        copied = {step_of[number] for number in self.outputs if number in step_of}
+        memory = plan_memory(steps, copied, self.choice)
         begin = program.n_vectors
         program.n_vectors += memory.size
-        for step in memory.order:
-            number, group = made.numbers[step], made.groups.get(step)
-            if group is not None:
-                self._emit_group(group, ("vector", begin + memory.offset(step)), program.code)
-            elif number in self.group_of:
-                at = begin + memory.offset(step) + self._part(number)
-                self.register[number] = ("vector", at)
-            elif number in output_of:
-                self.register[number] = ("output", output_of[number])
-                self._emit(number, program.code)
+        for place in memory.order:
+            what, at = made[place], begin + memory.offset(place)
+            if isinstance(what, tuple):
+                self._emit_group(what, ("vector", at), program.code)
+            elif what in self.group_of:
+                self.register[what] = ("vector", at + self._part(what))
             else:
-                self.register[number] = ("vector", begin + memory.offset(step))
-                self._emit(number, program.code)
-            n_value = len(program.code) if number in self.first else n_value
+                output = output_of.get(what)
+                self.register[what] = ("vector", at) if output is None else ("output", output)
+                self._emit(what, program.code)
+            n_value = len(program.code) if what in self.first else n_value
         return n_value
 
     def _part(self, number: int) -> int:
@@ -204,8 +225,9 @@ class _Encoder:
         code.append(Instruction(name, -1, arguments, int(group in self.more)))
         self.targets.append(target)
 
-    def _copies(self, program: Program) -> None:
+    def _copies(self) -> None:
         """Outputs that are rows, inputs, parts of a group, or one another; the value first."""
+        program = self.program
         for k, number in enumerate(self.outputs):
             if self.register[number] == ("output", k):
                 continue

@@ -16,17 +16,8 @@ from pyspec.formula.rules import PARTIALS
 
 #: Instructions that are not smooth in what they read: the last bit of an operand may decide.
 _DECIDE = COMPARISONS | {
-    "SQRT",
-    "LOG",
-    "POW",
-    "TAN",
-    "ABS",
-    "MIN",
-    "MAX",
-    "POWBASE",
-    "POWEXP",
-    "POWLOG",
-}
+    "SQRT", "LOG", "POW", "TAN", "ABS", "MIN", "MAX", "POWBASE", "POWEXP", "POWLOG",
+}  # fmt: skip
 
 #: A factor that is the same for all points of a row (None for 1), and one that is not (None
 #: where there is none).
@@ -72,14 +63,16 @@ class _Scaling:
             return self.table.input(value.name)
         if value.instruction == "CONST":
             return self.table.constant(value.number)
-        if self.absorb and value.instruction == "DIV" and self._chooses_rows(*value.operands):
-            condition, *divisors = map(self._whole, self.values[value.operands[1]].operands)
-            dividend = self._whole(value.operands[0])
-            return self.table.put(
-                "WHERE",
-                condition,
-                *(self.table.put("DIV", dividend, divisor) for divisor in divisors),
-            )
+        if self.absorb and value.instruction == "DIV":
+            dividend, divisor = value.operands
+            chosen = self.values[divisor]
+            rows = {dividend, *chosen.operands[1:]}
+            if chosen.instruction == "WHERE" and not self.moving & rows:
+                # A quotient of two that are the same for a row each: to its bits.
+                condition, *divisors = map(self._whole, chosen.operands)
+                whole = self._whole(dividend)
+                quotients = [self.table.put("DIV", whole, divisor) for divisor in divisors]
+                return self.table.put("WHERE", condition, *quotients)
         operands = [self._whole(n) for n in value.operands]
         inner = self.values[value.operands[0]].instruction
         if value.instruction == "NEG" and inner == "MUL" and self.absorb:
@@ -92,13 +85,6 @@ class _Scaling:
         if value.instruction == "POW" and self.values.find("LOG", value.operands[0]) in self.needed:
             self.table.put("LOG", operands[0])  # before the power, which is made of it
         return self.table.put(value.instruction, *operands)
-
-    def _chooses_rows(self, dividend: int, divisor: int) -> bool:
-        """Whether a quotient is one of two that are the same for a row each: to its bits."""
-        chosen = self.values[divisor]
-        if chosen.instruction != "WHERE":
-            return False
-        return not self.moving & {dividend, *chosen.operands[1:]}
 
     def _whole(self, number: int) -> int:
         """A value with its factor."""
@@ -171,14 +157,11 @@ class _Scaling:
             if row == self._times(minus, other_row):
                 opposite = "SUB" if value.instruction == "ADD" else "ADD"
                 return row, table.apply(opposite, point, other)
-        if value.instruction == "SUB" and other_row is not None:
-            other_row = self._times(minus, other_row)
-            return None, table.apply(
-                "ADD", self._product(row, point), self._product(other_row, other)
-            )
-        return None, table.apply(
-            value.instruction, self._product(row, point), self._product(other_row, other)
-        )
+        instruction = value.instruction
+        if instruction == "SUB" and other_row is not None:
+            instruction, other_row = "ADD", self._times(minus, other_row)
+        terms = self._product(row, point), self._product(other_row, other)
+        return None, table.apply(instruction, *terms)
 
 
 def _power_slopes(values: Values, outputs: Sequence[int]) -> dict[int, tuple[str, tuple[int, ...]]]:
@@ -228,13 +211,6 @@ def _fused(work: Work) -> Work:
     return Work(table, *([done[number] for number in own] for own in (params, axes, outputs)))
 
 
-def _deciding(value: Value) -> tuple[int, ...]:
-    """The operands whose last bit may decide."""
-    if value.instruction == "WHERE":
-        return value.operands[:1]
-    return value.operands if value.instruction in _DECIDE else ()
-
-
 class _Chances:
     """The instruction of a value, and the operands that it alone reads."""
 
@@ -250,7 +226,12 @@ class _Chances:
         self.logarithms = {
             values[n].operands[0]: n for n in needed if values[n].instruction == "LOG"
         }
-        deciding = [n for value in map(values.__getitem__, needed) for n in _deciding(value)]
+        deciding: set[int] = set()  # operands whose last bit may decide
+        for value in map(values.__getitem__, needed):
+            if value.instruction in _DECIDE:
+                deciding.update(value.operands)
+            elif value.instruction == "WHERE":
+                deciding.add(value.operands[0])
         self.decides = values.reachable(deciding)
 
     def of(self, number: int) -> tuple[str, tuple[int, ...]]:
@@ -260,17 +241,14 @@ class _Chances:
             return self._product(instruction, operands)
         if instruction in ("ADD", "SUB"):
             return self._sum(number) or (instruction, operands)
-        if instruction == "WHERE" and self._is_switch(number):
-            return "CHAIN", operands[:2]
+        if instruction == "WHERE" and number in self.slopes:
+            # A slope that a comparison, 1 or 0, keeps or makes 0: of all products the exact one.
+            compares = self.values[operands[0]].instruction in COMPARISONS
+            if compares and self.values.number(operands[2]) == 0:
+                return "CHAIN", operands[:2]
         if instruction == "POW" and self.logarithms.get(operands[0], number) < number:
             return "POWLOG", (*operands, self.logarithms[operands[0]])
         return instruction, operands
-
-    def _is_switch(self, number: int) -> bool:
-        """A slope that a comparison, 1 or 0, keeps or makes 0: of all products the exact one."""
-        condition, _, otherwise = self.values[number].operands
-        compares = self.values[condition].instruction in COMPARISONS
-        return compares and self.values.number(otherwise) == 0 and number in self.slopes
 
     def _alone(self, number: int) -> bool:
         return self.uses[number] == 1 and number in self.moving

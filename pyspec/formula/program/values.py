@@ -71,9 +71,7 @@ class Values:
                 folded = UFUNCS[instruction](*(np.float64(number) for number in numbers))
             return self.constant(float(folded))
         simpler = self._simplified(instruction, operands, numbers, exact)
-        if simpler is not None:
-            return simpler
-        return self.put(instruction, *operands)
+        return self.put(instruction, *operands) if simpler is None else simpler
 
     def put(self, instruction: str, *operands: int) -> int:
         """The value of an instruction as it is; it may be one that only programs have."""
@@ -84,9 +82,8 @@ class Values:
         return tuple(sorted(operands)) if instruction in _COMMUTES else operands
 
     def _put(self, key: object, value: Value) -> int:
-        number = self._numbers.get(key)
-        if number is not None:
-            return number
+        if key in self._numbers:
+            return self._numbers[key]
         if len(self.table) >= MAX_VALUES:
             raise ModelError(
                 f"the formula has more than {MAX_VALUES} values with its derivatives; split it"
@@ -151,10 +148,9 @@ class Values:
                 return self.apply("NEG", self.apply(instruction, self[this].operands[0], other))
             if number is not None:
                 return self._times(number, other, instruction)
-            if instruction == "CHAIN":
-                chosen = self._selected(this, other)
-                if chosen is not None:
-                    return chosen
+            chosen = self._selected(this, other) if instruction == "CHAIN" else None
+            if chosen is not None:
+                return chosen
         return self.find("MUL", *operands) if instruction == "CHAIN" else None
 
     def _times(self, number: float, other: int, instruction: str) -> int | None:
