@@ -6,7 +6,7 @@ from __future__ import annotations
 from pyspec._library import OPS
 from pyspec.functions.slopes import bends
 from pyspec.model.build.check import PROFILE, is_idle, movers, resolution_order
-from pyspec.model.build.inputs import quantities_of, read_inputs
+from pyspec.model.build.inputs import read_inputs
 from pyspec.model.model_tree import ModelTree
 from pyspec.model.tree import ops_of
 
@@ -38,40 +38,31 @@ class Outline:
         # The structure knows them by their identity, those of quantities that wait, too.
         self._ops = ops_of(components, model.quantities)
         self.is_time_model = model.is_time_model
-        self.reads = read_inputs(components, quantities_of(model))
+        self.reads = read_inputs(model)
         self.calls_python = any(op.external for op in self._ops)
         self.has_free = any(par.free is not None for par in parameters.values())
         self.followers = tuple([par.name for par in resolution_order(parameters)])
         moved = {n: p.dynamics for n, p in parameters.items() if p.dynamics is not None}
         groups = [components, *(dynamics.components for dynamics in moved.values())]
         self.is_idle = any(map(is_idle, groups))
+        peaks = [part for part in components if part.op.kind == "PEAK"]
         self.lines = tuple(
             [
-                (component.name, par.name)
-                for component in components
-                for par in component.parameters
-                if component.op.kind == "PEAK" and par.argument == "x0"
+                (peak.name, par.name)
+                for peak in peaks
+                for par in peak.parameters
+                if par.argument == "x0"
                 if not (movers(par.name, parameters) or movers(par.name, parameters, PROFILE))
             ]
         )
-        self.mixings = tuple(
-            [
-                par.name
-                for component in components
-                for par in component.parameters
-                if component.op.kind == "PEAK" and par.argument == "m"
-                if component.op.name in OPS and not component.op.external
-            ]
-        )
+        own = [peak for peak in peaks if peak.op.name in OPS and not peak.op.external]
+        self.mixings = tuple([p.name for peak in own for p in peak.parameters if p.argument == "m"])
         laws = [law for group in groups for law in group if law.subcycle == 0]
         onsets = [par.name for law in laws for par in law.parameters if par.argument == "t0"]
         self.onsets = tuple(dict.fromkeys(onsets))  # states of a scheme have one in common
         losses = [c for c in components if c.op.spectrum_fed and not bends(c.op)]
         self.losses = tuple([component.parameters[0].name for component in losses])
-        self.sampled = tuple(
-            [
-                name
-                for name, law in moved.items()
-                if law.n_subcycles > 0 or any(c.op.kind == "KERNEL" for c in law.components)
-            ]
-        )
+        kernels = {
+            name for name, law in moved.items() for c in law.components if c.op.kind == "KERNEL"
+        }
+        self.sampled = tuple([n for n, law in moved.items() if law.n_subcycles or n in kernels])

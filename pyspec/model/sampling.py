@@ -8,7 +8,6 @@ inputs of formulas, which are known at the samples, are interpolated linearly.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic
 
@@ -17,10 +16,11 @@ import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.formula import sums_over_energies
-from pyspec.model.build.inputs import needed_inputs, place, quantities_of
+from pyspec.model.build.inputs import needed_inputs, place, used_ops
 from pyspec.model.data.axes import check_axis
 from pyspec.model.model_tree import AModel
-from pyspec.model.tree import Component, ops_of
+from pyspec.model.portion import part_of
+from pyspec.model.tree import Component
 
 Array = npt.NDArray[np.float64]
 
@@ -69,24 +69,24 @@ def terms(
     new_time = model.time if time is None else check_axis(time, "time", ascending=True)
     along_time: tuple[Array, Array] | None = None
     base_time = new_time
-    has_kernel = any(op.kind == "KERNEL" for op in ops_of(model.components, quantities_of(model)))
+    has_kernel = any(op.kind == "KERNEL" for op in used_ops(model))
     if has_kernel and _differ(model.time, new_time):
         assert new_time is not None
         along_time = _steps(model.time, new_time, f"{model.name}: a kernel {_SUMS}", "time")
         base_time = model.time
-    fed = [
-        component
-        for component in model.components
-        if component.op.spectrum_fed or sums_over_energies(component.op)
-    ]
+    fed, others = list[Component](), list[Component]()
+    for component in model.components:
+        sums = component.op.spectrum_fed or sums_over_energies(component.op)
+        (fed if sums else others).append(component)
     if not fed or not _differ(model.energy, new_energy):
         return [Term(_on(model, new_energy, base_time), 1.0, None, along_time)]
     assert new_energy is not None
     along = _steps(model.energy, new_energy, f"{model.name}: {fed[0].name} {_SUMS}", "energy")
     whole = Term(_on(model, model.energy, base_time), 1.0, along, along_time)
-    rest = _without(model, fed)
-    if rest is None:
+    profiled = any(par.profile is not None for component in fed for par in component.parameters)
+    if profiled or all(component.op.kind == "RESOLUTION" for component in others):
         return [whole]
+    rest = part_of(model, others)
     return [
         Term(_on(rest, new_energy, base_time), 1.0, None, along_time),
         whole,
@@ -97,7 +97,7 @@ def terms(
 def _on(model: AModel, energy: Array | None, time: Array | None) -> AModel:
     placed = copy.deepcopy(model)
     moved: dict[str, Array] = {}
-    needed = needed_inputs(model.components, quantities_of(model)) if model.inputs else {}
+    needed = needed_inputs(model) if model.inputs else {}
     for along, own, new in (("energy", model.energy, energy), ("time", model.time, time)):
         for name, axis in needed.items():
             if axis == along and name in model.inputs and _differ(own, new):
@@ -106,21 +106,6 @@ def _on(model: AModel, energy: Array | None, time: Array | None) -> AModel:
                 moved[name] = _interpolated(model.inputs[name], *_steps(own, new, verb, along))
     place(placed, energy, time, inputs=moved or None)
     return placed
-
-
-def _without(model: AModel, fed: Sequence[Component]) -> AModel | None:
-    """The model without some components, whose parameters stay as quantities for expressions that
-    name them; None where nothing remains."""
-    rest = copy.deepcopy(model)
-    names = {component.name for component in fed}
-    gone = [component for component in rest.components if component.name in names]
-    rest.components = [component for component in rest.components if component.name not in names]
-    own = [par for component in gone for par in component.parameters]
-    shows = any(component.op.kind != "RESOLUTION" for component in rest.components)
-    if not shows or any(par.profile is not None for par in own):
-        return None
-    rest.quantities = (*rest.quantities, *own)
-    return rest
 
 
 def _differ(own: Array | None, new: Array | None) -> bool:

@@ -11,7 +11,7 @@ from pyspec.cli.jobs.job import InputSpec, Job, Place
 from pyspec.errors import DataError, ModelError, suggest
 from pyspec.io import Dataset, read
 from pyspec.model import Model, load_model, load_time_model
-from pyspec.model.build.inputs import file_inputs, needed_inputs, quantities_of
+from pyspec.model.build.inputs import file_inputs, needed_inputs
 from pyspec.model.data.windows import slack
 from pyspec.workflow import File, Project
 
@@ -184,7 +184,7 @@ def _values(job: Job, name: str, spec: InputSpec) -> Dataset:
 def _refuse_other_inputs(job: Job, file: File, model: Model, inputs: dict[str, Dataset]) -> None:
     """Refuses inputs that the model does not read, and inputs with values on another axis than that
     of the data. The model checks their number."""
-    needed = needed_inputs(model.components, quantities_of(model))
+    needed = needed_inputs(model)
     axes = {"energy": file.energy, "time": file.time, "auxiliary": file.aux_axis}
     for name, dataset in inputs.items():
         if name not in needed:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pyspec.calls import row_of
 from pyspec.errors import FitError
 from pyspec.executor import Executor, executor_of
-from pyspec.model import Component, Measurement, Model
+from pyspec.model import Measurement, Model
 from pyspec.model.build.inputs import function_of
 from pyspec.model.portion import part_of
 from pyspec.model.resolved import as_seen, resolution_of
@@ -70,19 +70,11 @@ def terms_of(model: Model) -> dict[str, Terms]:
         instrument = resolution_of(model.components, component)
         above = [] if instrument is None else [instrument]
         after = model.components[index + 1 :] if component.op.spectrum_fed else []
-        terms[component.name] = [(1.0, _compiled(model, [*above, component, *after]))]
+        own = part_of(model, [*above, component, *after])
+        terms[component.name] = [(1.0, compile_model(own))]
         if after:
-            terms[component.name].append((-1.0, _compiled(model, [*above, *after])))
+            terms[component.name].append((-1.0, compile_model(part_of(model, [*above, *after]))))
     return terms
-
-
-def _compiled(model: Model, components: list[Component]) -> CompiledModel:
-    """Some components of a model as one of their own."""
-    part = part_of(model, components, {})
-    part.set_axes(energy=model.energy, time=model.time)
-    if model.aux is not None:
-        part.set_axes(aux=model.aux, aux_weights=model.aux_weights)
-    return compile_model(part)
 
 
 def sum_of(parts: Sequence[tuple[float, Executor]], values: Mapping[str, float]) -> Array:

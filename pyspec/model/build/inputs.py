@@ -16,7 +16,7 @@ from pyspec.formula import AXES, Definition
 from pyspec.functions import reference
 from pyspec.model.data.axes import UNCHANGED, Unchanged, check_line, check_weights, taken_axis
 from pyspec.model.model_tree import ModelTree
-from pyspec.model.tree import Component, Par, ops_of
+from pyspec.model.tree import ops_of
 
 Array = npt.NDArray[np.float64]
 
@@ -35,22 +35,19 @@ def axis_of(op: OpDef) -> str:
     return AXES[op.own.domain]
 
 
-def quantities_of(model: ModelTree) -> list[Par]:
-    """The quantities of a model that take part in it: some may move, and waiting ones do not."""
+def used_ops(model: ModelTree) -> list[OpDef]:
+    """The functions of a model; those that move a quantity count if the quantity takes part."""
     parameters = model.parameters if model.quantities else {}
-    return [par for par in model.quantities if par.name in parameters]
+    return ops_of(model.components, [q for q in model.quantities if q.name in parameters])
 
 
-def needed_inputs(
-    components: Sequence[Component], quantities: Sequence[Par] = ()
-) -> dict[str, str]:
-    """The inputs that components and what moves their parameters, and these quantities, read:
-    name → axis.
+def needed_inputs(model: ModelTree) -> dict[str, str]:
+    """The inputs that a model reads: name → axis.
 
     Raises :class:`ModelError` for one that two functions have along different axes.
     """
     axes: dict[str, tuple[str, str]] = {}
-    for op, name in read_inputs(components, quantities):
+    for op, name in read_inputs(model):
         axis, first = axes.setdefault(name, (axis_of(op), op.name))
         if axis != axis_of(op):
             raise ModelError(
@@ -103,7 +100,7 @@ def _by_name(inputs: object) -> Mapping[str, Array]:
 
 def own_inputs(model: ModelTree, inputs: Mapping[str, Array]) -> dict[str, Array]:
     """Those of the inputs of a file that a model reads."""
-    needed = needed_inputs(model.components, quantities_of(model)) if inputs else {}
+    needed = needed_inputs(model) if inputs else {}
     return {name: inputs[name] for name in needed if name in inputs}
 
 
@@ -123,16 +120,14 @@ def place(
         weights = None if new_aux is None else check_weights(aux_weights, new_aux.size)
     elif aux_weights is not None:
         raise DataError("aux_weights come together with the auxiliary axis; give aux= too")
-    model.inputs = _placed_inputs(model, inputs, new_energy, new_time, new_aux)
+    axes = {"energy": new_energy, "time": new_time, "auxiliary": new_aux}
+    if inputs is not None or model.inputs:
+        model.inputs = _placed_inputs(model, inputs, axes)
     model.energy, model.time, model.aux, model.aux_weights = new_energy, new_time, new_aux, weights
 
 
 def _placed_inputs(
-    model: ModelTree,
-    new_inputs: Mapping[str, object] | None,
-    energy: Array | None,
-    time: Array | None,
-    aux: Array | None,
+    model: ModelTree, new_inputs: Mapping[str, object] | None, axes: Mapping[str, Array | None]
 ) -> dict[str, Array]:
     """The inputs of a model that is about to get new axes: its own and `new_inputs`. Inputs along
     an axis that changes are dropped.
@@ -140,11 +135,8 @@ def _placed_inputs(
     Raises :class:`DataError` for values of the wrong shape, :class:`ModelError` for a name that no
     function of the model reads.
     """
-    if new_inputs is None and not model.inputs:
-        return {}
-    needed = needed_inputs(model.components, quantities_of(model))
+    needed = needed_inputs(model)
     old = {"energy": model.energy, "time": model.time, "auxiliary": model.aux}
-    axes = {"energy": energy, "time": time, "auxiliary": aux}
     inputs = {}
     for name, values in model.inputs.items():
         before, now = old.get(needed.get(name, "")), axes.get(needed.get(name, ""))
@@ -170,27 +162,20 @@ def _placed_inputs(
 
 def function_of(op: OpDef, inputs: Mapping[str, Array]) -> Callable[..., Any]:
     """The NumPy reference of a function, ``f(x, *params)``, with its inputs filled in."""
-    names = inputs_of(op)
     own = reference(op)
-    keywords = {name: inputs[name] for name in names if name in inputs}
+    keywords = {name: inputs[name] for name in inputs_of(op) if name in inputs}
     return partial(own, **keywords) if keywords else own
 
 
-def read_inputs(
-    components: Sequence[Component], quantities: Sequence[Par] = ()
-) -> tuple[tuple[OpDef, str], ...]:
-    """The functions that read inputs, each with one of these by name; quantities as of
-    :func:`needed_inputs`."""
-    ops = ops_of(components, quantities)
-    return tuple([(op, name) for op in ops for name in inputs_of(op)])
+def read_inputs(model: ModelTree) -> tuple[tuple[OpDef, str], ...]:
+    """The functions of a model that read inputs, each with one of these by name."""
+    return tuple([(op, name) for op in used_ops(model) for name in inputs_of(op)])
 
 
 def check_inputs(model: ModelTree, reads: Sequence[tuple[OpDef, str]] | None = None) -> None:
     """Every input that a function reads has values; `reads` are these, where they are known.
     Raises :class:`DataError` otherwise."""
-    if reads is None:
-        reads = read_inputs(model.components, quantities_of(model))
-    for op, name in reads:
+    for op, name in read_inputs(model) if reads is None else reads:
         if name not in model.inputs:
             raise missing_input(model.name, op.name, name, axis_of(op), list(model.inputs))
 
@@ -198,7 +183,7 @@ def check_inputs(model: ModelTree, reads: Sequence[tuple[OpDef, str]] | None = N
 def refuse_misspelt(model: ModelTree, inputs: Mapping[str, object]) -> None:
     """Raises :class:`DataError` for an input without values, if the file has values of a name that
     the model does not read: "did you mean"."""
-    reads = read_inputs(model.components, quantities_of(model))
+    reads = read_inputs(model)
     unread = [name for name in inputs if name not in {read for _, read in reads}]
     for op, name in reads:
         if name not in inputs and name not in model.inputs and unread:
