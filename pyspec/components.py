@@ -187,8 +187,7 @@ def _signature(op: OpDef) -> Signature:
 
 def _class(op: OpDef) -> type[Description]:
     body = {
-        "__slots__": (), "__doc__": _Help(), "__module__": __name__, "name": op.name,
-        "__signature__": _signature(op),
+        "__doc__": _Help(), "__module__": __name__, "name": op.name, "__signature__": _signature(op)
     }  # fmt: skip
     return type(op.name, (Description,), body)
 

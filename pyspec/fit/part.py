@@ -17,7 +17,6 @@ from pyspec.fit.refusals import check_registered
 from pyspec.model import Measurement, Par
 from pyspec.model.build.check import refuse_idle
 from pyspec.model.data.digest import checksum_and_square, checksum_of, count_kept
-from pyspec.model.data.measurement import square_of
 from pyspec.model.data.source import source_of
 from pyspec.model.data.windows import slice_of
 from pyspec.model.facts import Outline
@@ -244,7 +243,7 @@ class FitPart:
     @cached_property
     def data_square(self) -> float:
         """chi² of a model that is 0 everywhere: what rounding of chi² is measured by."""
-        return square_of(self.measurement)
+        return self.measurement.square()
 
     # at values of the parameters
 

@@ -219,8 +219,7 @@ class Model(ModelTree, Suggesting):
 
     def _to_move(self, name: str, part: Dynamics | Profile, kind: str) -> Par:
         """The parameter that gets "dynamics" or a "profile", which were loaded for it."""
-        is_law = kind == "dynamics"
-        wanted = Dynamics if is_law else Profile
+        wanted = Dynamics if kind == "dynamics" else Profile
         if not isinstance(part, wanted):
             raise CallError(
                 f"add_{kind}: takes a {wanted.__name__}, not {part!r}; load it first: "
@@ -234,18 +233,18 @@ class Model(ModelTree, Suggesting):
             )
         if par.formula is not None:
             sources = ", ".join(par.formula.names) or "nothing"
-            own = "dynamics of its own; add them" if is_law else "a profile of its own; add it"
+            own = "dynamics" if kind == "dynamics" else "a profile"
             raise ModelError(
-                f"{par.place}: {name} follows the expression {par.expr!r} and cannot have {own} to "
-                f"what it refers to ({sources}), or give it a value instead of the expression"
+                f"{par.place}: {name} follows the expression {par.expr!r} and cannot have {own} of "
+                f"its own; add to what it refers to ({sources}), or give it a value instead of the "
+                "expression"
             )
         before = getattr(par, kind)
         if before is not None:
-            rest = "put all profile functions into one model"
-            if is_law:
-                rest = "put all laws into one dynamics model, or load the model again to begin "
-                rest += "without it"
-            raise ModelError(f"{par.place}: {name} already has the {kind} {before.name!r}; {rest}")
+            raise ModelError(
+                f"{par.place}: {name} already has the {kind} {before.name!r}; put all of it into "
+                "one model, or load this model again to begin without it"
+            )
         return par
 
     def _keep(self, par: Par, kind: str, part: Dynamics | Profile) -> None:

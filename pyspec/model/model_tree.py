@@ -51,8 +51,7 @@ class ModelTree:
     where: str
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update({"inputs": {}, "elsewhere": {}} | state)
-        self.inputs = dict(self.inputs)
+        self.__dict__.update(state)
         for axis in (self.energy, self.time, self.aux, self.aux_weights, *self.inputs.values()):
             if axis is not None:
                 axis.setflags(write=False)

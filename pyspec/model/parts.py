@@ -20,25 +20,23 @@ def parts_of(
     """The components and quantities of a model. Raises :class:`ModelError`."""
     if not isinstance(name, str) or not name.strip() or name in SECTIONS:
         raise ModelError(f"{name!r} cannot name a model; choose another name")
-    ready = [component for component in components if isinstance(component, Component)]
-    if len(ready) == len(components) and not isinstance(quantities, Mapping):
-        names = [component.name for component in ready]
-        twice = next((other for other in names if names.count(other) > 1), None)
-        if twice is not None:
-            raise ModelError(
-                f"{name}: two components are called {twice}; write them in one model file or with "
-                "pyspec.components, which number them"
-            )
-        check_resolution(ready)
-        return ready, list(quantities)
-    if ready or (quantities and not isinstance(quantities, Mapping)):
+    built = [component for component in components if isinstance(component, Component)]
+    described = [component for component in components if not isinstance(component, Component)]
+    by_name, own = (quantities, []) if isinstance(quantities, Mapping) else ({}, list(quantities))
+    if (built and (described or by_name)) or (described and own):
         raise ModelError(
             f"{name}: give components of pyspec.components, with quantities by name, or those of "
             "a loaded model; not both"
         )
-    described = [component for component in components if not isinstance(component, Component)]
-    given_by_name = quantities if isinstance(quantities, Mapping) else {}
-    built, own = build_described(name, described, given_by_name)
+    if described:
+        built, own = build_described(name, described, by_name)
+    names = [component.name for component in built]
+    twice = next((other for other in names if names.count(other) > 1), None)
+    if twice is not None:
+        raise ModelError(
+            f"{name}: two components are called {twice}; write them in one model file or with "
+            "pyspec.components, which number them"
+        )
     check_resolution(built)
     return built, own
 

@@ -45,8 +45,7 @@ def check_resolution(components: Sequence[Component]) -> None:
             "already; one Gaussian of the SD sqrt(SD1^2 + SD2^2) does the same"
         )
     for instrument in resolutions:
-        below = list(components)[list(components).index(instrument) + 1 :]
-        for component in below:
+        for component in components[components.index(instrument) + 1 :]:
             if component.op.spectrum_fed or response(component.op, instrument.op) is not None:
                 continue
             able = [row.name for row in OPS.values() if response(row, instrument.op) is not None]

@@ -101,20 +101,14 @@ class Par:
         return f"{self.where}: {self.label}" if self.where else self.label
 
 
-class OfModel:
-    """What belongs to a model, its `owner`."""
-
-    owner: object = None
-
-
 @dataclass
-class Component(OfModel):
+class Component:
     """One function of a model with its parameters.
 
     `function` is the name of a row of the op table or of a registered function, or the text of a
     definition; what a person calls it is ``op.name``. `pars` are in the order of the op table; None
     stands for an optional one left out.
-    `subcycle` is the sub-cycle of a law, 0 for one that acts at all times.
+    `subcycle` is the sub-cycle of a law, 0 for one that acts at all times; `owner` the model.
     """
 
     name: str
@@ -122,6 +116,7 @@ class Component(OfModel):
     pars: tuple[Par | None, ...]
     where: str = ""
     subcycle: int = 0
+    owner: object = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def op(self) -> OpDef:

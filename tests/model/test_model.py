@@ -118,7 +118,7 @@ p: {{pExpDecay: {{A: {0}, tau: [2.0, True]}}}}
     [
         ("GLP_01_x0", "GLP_01_A", VARIES, "was loaded for GLP_01_A, not for GLP_01_x0; load"),
         ("GLP_02_x0", "GLP_02_x0", VARIES, r"follows the expr.* refers to \(GLP_01_x0\), or give"),
-        ("GLP_01_A", "GLP_01_A", VARIES, "already has the profile 'p'; put all profile functions"),
+        ("GLP_01_A", "GLP_01_A", VARIES, "already has the profile 'p'; put all of it into one"),
         (LAW_OF_X0, LAW_OF_X0, VARIES, "belongs to a time law or a profile and cannot have a prof"),
         ("GLP_01_m", "GLP_01_m", "[GLP_01_A]", "a profile and must not differ along aux, but it"),
     ],

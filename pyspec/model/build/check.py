@@ -54,11 +54,10 @@ def refuse_idle(*groups: Sequence[Component]) -> None:
     for components in groups:
         if not components or not is_idle(components):
             continue
-        last = components[-1]
-        fed = last.op.spectrum_fed
-        does = "reads" if fed else "convolves"
-        above = next((c for c in components if not c.op.spectrum_fed), None) if fed else None
-        above = above or components[0]
+        last, above = components[-1], components[0]
+        does = "reads" if last.op.spectrum_fed else "convolves"
+        if last.op.spectrum_fed:
+            above = next((c for c in components if not c.op.spectrum_fed), above)
         remedy = "add what it is to read below it"
         if above is not last:
             remedy = f"move it above {above.name}" + (f" ({above.where})" if above.where else "")
@@ -132,14 +131,11 @@ def _awaited(name: str, parameters: Mapping[str, Par]) -> str | None:
     """The parameter whose dynamics or profile would bring `name`, if it has none yet: that of
     "GLP_01_x0_expFun_01_tau" or "expFun_01_tau_gaussCONV_SD"."""
     for target, par in parameters.items():
-        match = (
-            _LAW.match(name.removeprefix(f"{target}_")) if name.startswith(f"{target}_") else None
-        )
+        match = _LAW.match(name, len(target) + 1) if name.startswith(f"{target}_") else None
         op = None if match is None else OPS.get(match["function"])
         if match is None or op is None or match["argument"] not in op.params:
             continue
-        part = {"TIME": par.dynamics, "AUX": par.profile}.get(op.domain, par)
-        if part is None:
+        if {"TIME": par.dynamics, "AUX": par.profile}.get(op.domain, par) is None:
             return target
     return None
 
@@ -239,12 +235,10 @@ def check_kernels(components: Sequence[Component]) -> None:
         elif after.subcycle and after.op.params and not after.op.later:
             reason = f"{after.op.name} in a sub-cycle has no exact response"
         elif after.op.params and response(after.op, irf.op) is None:
-            reason = f"{after.op.name} has no exact response"
-            if has_pairs(after.op):
-                reason = (
-                    f"{after.op.name} belongs to a scheme with steps of two states, and has no "
-                    "exact response to it"
-                )
+            why = (
+                " belongs to a scheme with steps of two states, and" if has_pairs(after.op) else ""
+            )
+            reason = f"{after.op.name}{why} has no exact response"
             remedy = f", or write {after.name} above it, where it stays as it is"
         if reason:
             raise ModelError(

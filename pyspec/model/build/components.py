@@ -20,9 +20,6 @@ from pyspec.model.tree import Component, Par, refuse_many
 from pyspec.model.yaml.reader import Mapping, Node, Scalar, Source
 from pyspec.model.yaml.scalars import is_null
 
-#: Where values that must be above 0 may start: their squares neither vanish nor overflow.
-_SIZES = (1e-150, 1e150)
-
 #: Words that lmfit reserves beside the keywords of Python.
 _RESERVED = ("print", "exec", "eval", "execfile", "__import__", "__package__")
 
@@ -61,14 +58,17 @@ def build_components(
             continue
         op = _op(file, key, domain)
         seen[op.name] += 1
-        number = seen[op.name]
-        short = f"{op.name}_{number:02d}" if op.numbered or number > 1 else op.name
-        component = _component(file, key, node, op, prefix + short)
+        component = _component(file, key, node, op, prefix + short_name(op, seen[op.name]))
         for par in component.parameters:
             check_free(par, op, bool(prefix))
         component.subcycle = subcycle
         components.append(component)
     return components
+
+
+def short_name(op: OpDef, number: int) -> str:
+    """What the component of that number with this function is called in its model."""
+    return f"{op.name}_{number:02d}" if op.numbered or number > 1 else op.name
 
 
 def build_quantity(file: Source, key: Scalar, spec: Node) -> Par:
@@ -173,17 +173,6 @@ def check_domain(component: Component) -> None:
             f"{par.place}: the value {par.value:g} is outside of the function's domain; "
             f"{op.name} needs {par.argument} {guard.comparison} {limit}"
         )
-    low, high = _SIZES
-    for guard in op.guards:
-        value = values[guard.param]
-        is_positive = guard.comparison == ">" and not guard.relative and guard.other == 0
-        if is_positive and value != 0 and not (low <= value <= high or math.isnan(value)):
-            par = component.pars[guard.param]
-            assert par is not None
-            raise ModelError(
-                f"{par.place}: {op.name} cannot compute with {par.argument} = {value:g}; choose "
-                f"units in which it lies between {low:g} and {high:g}"
-            )
 
 
 def check_kernel(component: Component) -> None:

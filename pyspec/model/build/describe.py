@@ -44,11 +44,11 @@ class Expression:
     text: str
 
 
+@dataclass(init=False, repr=False, unsafe_hash=True)
 class Description:
     """One component with its arguments, before it has a number. Made by the classes of
     :mod:`pyspec.components`; it cannot be changed."""
 
-    __slots__ = ("arguments", "function")
     function: str
     arguments: tuple[tuple[str, Value], ...]
     name: ClassVar[str] = ""
@@ -73,8 +73,7 @@ class Description:
         checked = tuple(
             [(n, checked_value(arguments[n], f"{function}.{n}")) for n in dict.fromkeys(order)]
         )
-        object.__setattr__(self, "function", function)
-        object.__setattr__(self, "arguments", checked)
+        self.__dict__.update(function=function, arguments=checked)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(
@@ -82,25 +81,12 @@ class Description:
             "model with model.set(name, ...)"
         )
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return restore, (self.function, self.arguments)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Description):
-            return NotImplemented
-        return (self.function, self.arguments) == (other.function, other.arguments)
-
-    def __hash__(self) -> int:
-        return hash((self.function, self.arguments))
-
     def __repr__(self) -> str:
         return f"{self.function}({', '.join(f'{n}={_text(v)}' for n, v in self.arguments)})"
 
 
 class Registered(Description):
     """A component of a function that :func:`pyspec.register_function` made known."""
-
-    __slots__ = ()
 
     def __init__(self, function: str, /, *values: object, **named: object) -> None:
         if not isinstance(function, str):
@@ -116,16 +102,10 @@ class Registered(Description):
 class Instrument(Description):
     """A measured instrument with its samples."""
 
-    __slots__ = ()
-
     def __init__(self, time: Items[float], response: Items[float]) -> None:
         rows = {"time": _row(time, "time"), "response": _row(response, "response")}
         instrument_text(rows["time"], rows["response"], MEASURED_IRF)
-        object.__setattr__(self, "function", MEASURED_IRF)
-        object.__setattr__(self, "arguments", tuple(rows.items()))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return Instrument, tuple(row for _, row in self.arguments)
+        self.__dict__.update(function=MEASURED_IRF, arguments=tuple(rows.items()))
 
 
 def _row(values: npt.ArrayLike, name: str) -> tuple[float, ...]:
@@ -133,11 +113,6 @@ def _row(values: npt.ArrayLike, name: str) -> tuple[float, ...]:
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise ModelError(f"{place}: is {shortened(values)}; give a list or an array of numbers")
     return tuple([_real(value, place) for value in values])
-
-
-def restore(function: str, arguments: tuple[tuple[str, Value], ...]) -> Description:
-    """The description again, from a pickle."""
-    return Registered(function, **dict(arguments))
 
 
 @dataclass(frozen=True)

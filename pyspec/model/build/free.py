@@ -58,13 +58,13 @@ def read_free(node: Mapping, place: str) -> Free:
 
 
 def _ranges(node: Node, place: str) -> tuple[tuple[float, float], ...]:
+    pairs = node.items if isinstance(node, Sequence) else ()
     ranges = []
-    for pair in node.items if isinstance(node, Sequence) else ():
+    for pair in pairs:
         ends = [read_number(end) for end in pair.items] if isinstance(pair, Sequence) else []
-        if len(ends) != 2 or ends[0] is None or ends[1] is None or not ends[0] < ends[1]:
-            raise ModelError(f"{place}: zero is a list of ranges, such as [[300, 350]]")
-        ranges.append((ends[0], ends[1]))
-    if not ranges:
+        if len(ends) == 2 and ends[0] is not None and ends[1] is not None and ends[0] < ends[1]:
+            ranges.append((ends[0], ends[1]))
+    if not ranges or len(ranges) < len(pairs):
         raise ModelError(f"{place}: zero is a list of ranges, such as [[300, 350]]")
     return tuple(ranges)
 
@@ -79,11 +79,11 @@ def check_free(par: Par, op: OpDef, is_law_of_parameter: bool) -> None:
             f"{par.place}: belongs to what moves a parameter and cannot be free; the amplitudes "
             "of a model's own components can"
         )
-    if op.spectrum_fed or par.argument not in op.linear:
-        linear = ", ".join(op.linear) if not op.spectrum_fed else ""
+    linear = () if op.spectrum_fed else op.linear
+    if par.argument not in linear:
         raise ModelError(
             f"{par.place}: only an amplitude can be free, and {op.name} has "
-            + (f"{linear}" if linear else "none")
+            f"{', '.join(linear) or 'none'}"
         )
     if par.free.axis != AXES[op.domain]:
         raise ModelError(
@@ -129,17 +129,12 @@ def has_free_spectra(parameters: ByName[str, Par]) -> bool:
 
 def depending(parameters: ByName[str, Par], names: Collection[str]) -> frozenset[str]:
     """The parameters whose expressions refer to one of these names, or to one that does."""
-    dependents = frozenset[str]()
-    while True:
-        seen = dependents.union(names)
-        more = {
-            name
-            for name, par in parameters.items()
-            if par.formula is not None and not seen.isdisjoint(par.formula.names)
-        }
-        if more == dependents:
-            return dependents
-        dependents = frozenset(more)
+    formulas = {name: par.formula for name, par in parameters.items() if par.formula is not None}
+    dependents, before = frozenset[str](), None
+    while dependents != before:
+        seen, before = dependents.union(names), dependents
+        dependents = frozenset(n for n, own in formulas.items() if not seen.isdisjoint(own.names))
+    return dependents
 
 
 def dispersed(parameters: ByName[str, Par]) -> frozenset[str]:

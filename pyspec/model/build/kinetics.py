@@ -126,24 +126,20 @@ def build_states(
         raise ModelError(f"{where}: {name}: has no parameters; it needs {needed}, and '{ALL}'")
     names = [*scheme.parameters, ONSET, *scheme.states, ALL]
     entries = entries_of(file, node, name, names, f"{scheme.name} has no")
-    shared = {
-        parameter: _par(file, name, parameter, entries[parameter])
-        for parameter in (*scheme.parameters, ONSET)
-        if parameter in entries
-    }
-    missing = next(
-        (parameter for parameter in [*scheme.parameters, ONSET] if parameter not in shared), None
-    )
-    if missing is not None:
-        raise ModelError(f"{where}: {name}: {missing!r} is missing; {scheme.name} needs {needed}")
+    shared: dict[str, Par] = {}
+    for parameter in (*scheme.parameters, ONSET):
+        if parameter not in entries:
+            raise ModelError(
+                f"{where}: {name}: {parameter!r} is missing; {scheme.name} needs {needed}"
+            )
+        shared[parameter] = _par(file, name, parameter, entries[parameter])
     components = []
     for state in scheme.states:
         if state not in entries and ALL not in entries:
             continue
         op = op_of(scheme.text(state))
         height = _par(file, f"{name}_{state}", HEIGHT, entries.get(state, entries.get(ALL)))
-        own = shared | {HEIGHT: height}
-        pars = tuple(own[param] for param in op.params)
+        pars = tuple((shared | {HEIGHT: height})[param] for param in op.params)
         for par in pars:
             check_free(par, op, bool(prefix))
         components.append(Component(f"{name}_{state}", scheme.text(state), pars, where))
@@ -181,11 +177,8 @@ def states_of(component: Component, components: Sequence[Component]) -> list[Com
     if scheme is None:
         return []
     onset = component.parameters[-1]
-    return [
-        other
-        for other in components
-        if scheme_of(other.op) == scheme and other.parameters[-1] is onset
-    ]
+    same = [other for other in components if scheme_of(other.op) == scheme]
+    return [other for other in same if other.parameters[-1] is onset]
 
 
 def schemes_in(components: Sequence[Component]) -> Iterator[tuple[Scheme, list[Component]]]:

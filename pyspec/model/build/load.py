@@ -230,7 +230,10 @@ class _ModelFile:
             if not disperses and any(self.domain(node) == "TIME" for node in others):
                 elsewhere.add(ENERGY)  # which expressions name where spectra are free
             extra, lost = _quantities(file, self.quantities[1], own, elsewhere)
-            text = _kept_text(file, self.quantities, {par.name for par in extra}) + text
+            kept, pairs = {par.name for par in extra}, self.quantities[1].items
+            entries = [file.entry(key, node) for key, node in pairs if key.text in kept]
+            if entries:
+                text = f"{QUANTITIES}:\n{indent(''.join(entries), '  ')}{text}"
         text = functions_text(components) + text
         if reads_file(body):
             text = model_text(key.text, components, extra)
@@ -259,13 +262,6 @@ def _quantities(
     gone = depending(idle, elsewhere - own - pars.keys())
     lost = {name: par.formula for name, par in idle.items() if name in gone and par.formula}
     return tuple([par for name, par in pars.items() if name not in gone]), lost
-
-
-def _kept_text(file: Source, quantities: Entry, kept: set[str]) -> str:
-    """The section ``parameters`` with the entries that a model has."""
-    body = quantities[1]
-    entries = [file.entry(key, value) for key, value in body.items if key.text in kept]
-    return f"{QUANTITIES}:\n{indent(''.join(entries), '  ')}" if entries else ""
 
 
 def _parameters(components: list[Component]) -> list[Par]:

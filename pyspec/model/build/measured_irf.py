@@ -24,7 +24,19 @@ def read_instrument(file: Source, key: Scalar, node: Node) -> str:
     place = f"{file.at(key.line)}: {MEASURED_IRF}"
     entries = entries_of(file, node, MEASURED_IRF) if isinstance(node, Mapping) else {}
     if set(entries) == {"file"}:
-        return _from_file(file, entries["file"][1], place)
+        name = entries["file"][1]
+        if not isinstance(name, Scalar) or not name.text.strip():
+            raise ModelError(f"{place}.file: names a file, such as {MEASURED_IRF}: {_EXAMPLE}")
+        path = file.folder / name.text
+        try:
+            table = open_source(path)
+        except ModelError as error:
+            why = str(error).replace("the model file", "the table")
+            raise ModelError(f"{place}: {why}") from None
+        try:
+            return instrument_text(*_columns(table, place), place)
+        except ModelError as error:
+            raise ModelError(f"{path}: {error}") from None
     if set(entries) == {"time", "response"}:
         time, response = (_numbers(entries[w][1], f"{place}.{w}") for w in ("time", "response"))
         return instrument_text(time, response, place)
@@ -44,8 +56,7 @@ def reads_file(body: Mapping) -> bool:
 
 def instrument_line(own: Measured) -> str:
     """The entry of a model with the samples in it."""
-    rows = (", ".join(map(repr, row)) for row in (own.time, own.values))
-    time, response = rows
+    time, response = (", ".join(map(repr, row)) for row in (own.time, own.values))
     return f"  {MEASURED_IRF}: {{time: [{time}], response: [{response}]}}"
 
 
@@ -60,21 +71,6 @@ def _numbers(node: Node, place: str) -> list[float]:
             raise ModelError(f"{place}: sample {k} is {shown}; give a number")
         numbers.append(number)
     return numbers
-
-
-def _from_file(file: Source, node: Node, place: str) -> str:
-    if not isinstance(node, Scalar) or not node.text.strip():
-        raise ModelError(f"{place}.file: names a file, such as {MEASURED_IRF}: {_EXAMPLE}")
-    path = file.folder / node.text
-    try:
-        table = open_source(path)
-    except ModelError as error:
-        why = str(error).replace("the model file", "the table")
-        raise ModelError(f"{place}: {why}") from None
-    try:
-        return instrument_text(*_columns(table, place), place)
-    except ModelError as error:
-        raise ModelError(f"{path}: {error}") from None
 
 
 def _columns(table: Source, place: str) -> tuple[list[float], list[float]]:

@@ -26,7 +26,22 @@ def build_dynamics(
     take turns. Raises :class:`ModelError`."""
     names = [key.text for key, _ in entries]
     where = file.at(entries[0][0].line)
-    _check_frequency(frequency, names, where)
+    is_number = isinstance(frequency, (int, float)) and not isinstance(frequency, bool)
+    if not is_number or not math.isfinite(frequency) or frequency == 0.0:
+        raise ModelError(
+            f"{where}: frequency is {frequency!r}; give cycles per unit of the time axis, or -1 "
+            "for none"
+        )
+    if len(names) > 1 and frequency < 0.0:
+        raise ModelError(
+            f"{where}: the sub-cycles {', '.join(names[1:])} need a frequency; give it in "
+            "cycles per unit of the time axis, such as frequency=0.5"
+        )
+    if len(names) == 1 and frequency > 0.0:
+        raise ModelError(
+            f"{where}: a frequency without sub-cycles; name the model for all times first, then "
+            f"those that take turns, such as ['none', {names[0]!r}], or leave frequency out"
+        )
     target_name = target if isinstance(target, str) else target.name
     seen: Counter[str] = Counter()
     components: list[Component] = []
@@ -63,22 +78,3 @@ def build_profile(file: Source, entry: Entry, target: Par | str) -> Profile:
     )
     localise(profile)
     return profile
-
-
-def _check_frequency(frequency: float, names: list[str], place: str) -> None:
-    is_number = isinstance(frequency, (int, float)) and not isinstance(frequency, bool)
-    if not is_number or not math.isfinite(frequency) or frequency == 0.0:
-        raise ModelError(
-            f"{place}: frequency is {frequency!r}; give cycles per unit of the time axis, or -1 "
-            "for none"
-        )
-    if len(names) > 1 and frequency < 0.0:
-        raise ModelError(
-            f"{place}: the sub-cycles {', '.join(names[1:])} need a frequency; give it in "
-            "cycles per unit of the time axis, such as frequency=0.5"
-        )
-    if len(names) == 1 and frequency > 0.0:
-        raise ModelError(
-            f"{place}: a frequency without sub-cycles; name the model for all times first, then "
-            f"those that take turns, such as ['none', {names[0]!r}], or leave frequency out"
-        )

@@ -62,12 +62,21 @@ def fill(par: Par, spec: Node, low: float, high: float) -> None:
         raise ModelError(f"{place}: a parameter is a list, {_SHAPES}{example}")
     items = spec.items
     if len(items) == 1:
-        _fill_expression(par, items[0])
+        node = items[0]
+        if not isinstance(node, Scalar) or is_null(node):
+            raise ModelError(f"{place}: a parameter is a list, {_SHAPES}")
+        if node.plain and read_number(node) is not None:
+            raise ModelError(
+                f"{place}: says not whether it varies; write [{node.text}, True] or "
+                f"[{node.text}, False]"
+            )
+        par.formula = parse_given(node.text, place)
+        par.value, par.vary, par.scope = math.nan, False, "static"
         return
     if len(items) not in (2, 4):
-        hint = (
-            "give both bounds or none; .inf is no bound" if len(items) == 3 else "check the commas"
-        )
+        hint = "check the commas"
+        if len(items) == 3:
+            hint = "give both bounds or none; .inf is no bound"
         numbers = [read_number(item) is not None for item in items]
         if len(items) in (3, 5) and numbers[:3] == [True, True, False]:
             hint = "a decimal point is written ., not a comma"
@@ -78,18 +87,6 @@ def fill(par: Par, spec: Node, low: float, high: float) -> None:
         _fill_bounds(par, bound_of(items[2], place, "min"), bound_of(items[3], place, "max"))
 
 
-def _fill_expression(par: Par, node: Node) -> None:
-    if not isinstance(node, Scalar) or is_null(node):
-        raise ModelError(f"{par.place}: a parameter is a list, {_SHAPES}")
-    if node.plain and read_number(node) is not None:
-        raise ModelError(
-            f"{par.place}: says not whether it varies; write [{node.text}, True] or "
-            f"[{node.text}, False]"
-        )
-    par.formula = parse_given(node.text, par.place)
-    par.value, par.vary, par.scope = math.nan, False, "static"
-
-
 def _fill_bounds(par: Par, low: float, high: float) -> None:
     if not low < high:
         remedy = (
@@ -98,16 +95,14 @@ def _fill_bounds(par: Par, low: float, high: float) -> None:
             else "exchange them; the order is [value, vary, min, max]"
         )
         raise ModelError(f"{par.place}: min {low:g} is not below max {high:g}; {remedy}")
-    if low < par.min and math.isfinite(low):
-        raise ModelError(
-            f"{par.place}: min {low:g} lies outside of the function's domain, which starts at "
-            f"{par.min:g}; raise it"
-        )
-    if high > par.max and math.isfinite(high):
-        raise ModelError(
-            f"{par.place}: max {high:g} lies outside of the function's domain, which ends at "
-            f"{par.max:g}; lower it"
-        )
+    for name, bound, is_outside, end in (
+        ("min", low, low < par.min, f"starts at {par.min:g}; raise it"),
+        ("max", high, high > par.max, f"ends at {par.max:g}; lower it"),
+    ):
+        if is_outside and math.isfinite(bound):
+            raise ModelError(
+                f"{par.place}: {name} {bound:g} lies outside of the function's domain, which {end}"
+            )
     par.min, par.max = max(low, par.min), min(high, par.max)
     if not par.min <= par.value <= par.max:
         raise ModelError(

@@ -74,8 +74,22 @@ def read_functions(file: Source, section: Entry | None, include: Entry | None) -
     Raises :class:`ModelError`, starting with file, line and function.
     """
     functions: dict[str, tuple[OpDef, str]] = {}
-    for source, entry in [*_included(file, include), *([(file, section)] if section else [])]:
-        _read_section(source, entry, functions)
+    sections = [*_included(file, include), *([(file, section)] if section else [])]
+    for source, (key, body) in sections:
+        if not isinstance(body, Mapping):
+            raise ModelError(
+                f"{source.at(key.line)}: {FUNCTIONS}: this section holds functions by name, such "
+                f"as {_EXAMPLE}"
+            )
+        for name, node in body.items:
+            where = source.at(name.line)
+            op = _function(source, name, node)
+            first, place = functions.setdefault(name.text, (op, where))
+            if first != op:
+                raise ModelError(
+                    f"{where}: {FUNCTIONS}.{name.text}: given twice, first at {place}; rename one "
+                    "of the two"
+                )
     return {name: op for name, (op, _) in functions.items()}
 
 
@@ -108,22 +122,6 @@ def dict_of(node: Node | None) -> dict[str, Entry]:
     """The entries of a mapping by name, none of anything else."""
     pairs = node.items if isinstance(node, Mapping) else ()
     return {key.text: (key, body) for key, body in pairs}
-
-
-def _read_section(file: Source, entry: Entry, functions: dict[str, tuple[OpDef, str]]) -> None:
-    key, body = entry
-    place = f"{file.at(key.line)}: {FUNCTIONS}"
-    if not isinstance(body, Mapping):
-        raise ModelError(f"{place}: this section holds functions by name, such as {_EXAMPLE}")
-    for name, node in body.items:
-        where = file.at(name.line)
-        op = _function(file, name, node)
-        if name.text in functions and functions[name.text][0] != op:
-            raise ModelError(
-                f"{where}: {FUNCTIONS}.{name.text}: given twice, first at "
-                f"{functions[name.text][1]}; rename one of the two"
-            )
-        functions[name.text] = op, where
 
 
 def _function(file: Source, name: Scalar, node: Node) -> OpDef:
@@ -188,13 +186,10 @@ def _agree(op: OpDef, part: str, node: Node, place: str) -> None:
     actual = [name for name in op.params if name in derived]
     if set(declared) == set(actual):
         return
-    listing = ", ".join(actual) if actual else "none"
-    facts = {
-        "linear": f"the parameters that the formula is linear in are {listing}",
-        "jumps": f"the parameters that move a jump of the formula are {listing}",
-    }
+    fact = "the formula is linear in" if part == "linear" else "move a jump of the formula"
     raise ModelError(
-        f"{place}: contradicts the formula: {facts[part]}; mend one of the two, or remove this line"
+        f"{place}: contradicts the formula: the parameters that {fact} are "
+        f"{', '.join(actual) or 'none'}; mend one of the two, or remove this line"
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from pyspec._library import LIBRARY
 from pyspec._library.memory import address_in
 from pyspec.model.data.checksum import Data, checksum, checksum_and_square_at, checksum_at
-from pyspec.model.data.measurement import Measurement, square_of
+from pyspec.model.data.measurement import Measurement
 from pyspec.model.data.source import source_of
 
 
@@ -57,7 +57,7 @@ def checksum_and_square(measurement: Measurement) -> tuple[int, float]:
             return checksum_and_square_at(data, at)
         square = LIBRARY.pyspec_square(place, *shape, stride, 0, 0, 0, 0, 0, 0)
         return checksum_at(data, at), float(square)
-    return checksum(data), square_of(measurement)
+    return checksum(data), measurement.square()
 
 
 def count_kept(measurement: Measurement) -> int:

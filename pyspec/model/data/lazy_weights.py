@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -194,17 +193,15 @@ class Veiled(Derived):
             return self.given.rows(begin, end)
         kept_type = self.dtype in KEPT_TYPES and self.dtype.isnative
         block = np.zeros((end - begin, self.shape[1]), self.dtype if kept_type else np.float64)
-
-        def has_rows(chunk: tuple[int, int]) -> bool:
-            return bool(counts[chunk[0] - begin : chunk[1] - begin].any())
-
-        for wanted, chunks in groupby(self._chunks(begin, end), has_rows):
-            if wanted:
-                spans = list(chunks)
-                first, last = spans[0][0], spans[-1][1]
-                own = counts[first - begin : last - begin]
-                rows = self.given.rows(first, last)
-                block[first - begin : last - begin][own] = rows[own]
+        wanted: list[tuple[int, int]] = []  # chunks, those side by side as one
+        for first, stop in self._chunks(begin, end):
+            if counts[first - begin : stop - begin].any():
+                if wanted and wanted[-1][1] == first:
+                    first = wanted.pop()[0]
+                wanted.append((first, stop))
+        for first, stop in wanted:
+            own = counts[first - begin : stop - begin]
+            block[first - begin : stop - begin][own] = self.given.rows(first, stop)[own]
         return block
 
     def _chunks(self, begin: int, end: int) -> list[tuple[int, int]]:

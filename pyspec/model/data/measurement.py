@@ -253,7 +253,22 @@ class Measurement(Suggesting):
     def square(self) -> float:
         """chi² of a model that is 0 in the window: sum of (weight data)², or of counts
         2 loss_scale data."""
-        return square_of(self)
+        stored = self.data
+        assert stored is not None
+        if source_of(stored) is not None:
+            return self.survey.square
+        data = self.window(stored)
+        if self.loss == "poisson":
+            data = np.sqrt(2.0 * self.loss_scale * np.maximum(data, 0.0))
+        values = _lines(np.asarray(data, dtype=np.float64))
+        keep = None if self.keep is None else self.keep.view(np.uint8)
+        beside = [
+            None if array is None else _lines(self.of_points(array), 0)
+            for array in (self.weight, keep)
+        ]
+        places = [(0, 0, 0) if line is None else (address(line), *line.strides) for line in beside]
+        of_values = address(values), *values.shape, values.strides[0]
+        return float(LIBRARY.pyspec_square(*of_values, *places[0], *places[1]))
 
     def sigma(self, expected: Data) -> npt.NDArray[np.float64] | None:
         """The declared standard deviation of each point of the window: 1 / weight (inf for a weight
@@ -332,27 +347,6 @@ class Measurement(Suggesting):
     def kept_of(self, values: Data) -> Data:
         """Values of the window, flat, at its points that count."""
         return np.ravel(values) if self.keep is None else values[self.of_points(self.keep)]
-
-
-def square_of(measurement: Measurement) -> float:
-    """As of :meth:`Measurement.square`."""
-    stored, keep = measurement.data, measurement.keep
-    assert stored is not None
-    if type(stored) is not np.ndarray and source_of(stored) is not None:
-        return measurement.survey.square
-    data: Data = stored
-    if measurement.rows is not None or measurement.columns is not None:
-        data = measurement.window(stored)
-    if measurement.loss == "poisson":
-        data = np.sqrt(2.0 * measurement.loss_scale * np.maximum(data, 0.0))
-    values = _lines(np.asarray(data, dtype=np.float64))
-    beside = [
-        None if array is None else _lines(measurement.of_points(array), 0)
-        for array in (measurement.weight, None if keep is None else keep.view(np.uint8))
-    ]
-    places = [(0, 0, 0) if array is None else (address(array), *array.strides) for array in beside]
-    of_values = address(values), *values.shape, values.strides[0]
-    return float(LIBRARY.pyspec_square(*of_values, *places[0], *places[1]))
 
 
 def _lines(array: Data, *steps: int) -> Data:

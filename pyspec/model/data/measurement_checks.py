@@ -77,19 +77,23 @@ def check_sigma(values: object, shape: tuple[int, ...], keep: Any = None) -> flo
     if array.dtype.kind not in "fiu":
         raise DataError(f"sigma has type {array.dtype}; give one standard deviation or an array")
     sigma = array.astype(np.float64)
-    if sigma.ndim and sigma.shape != shape and len(shape) == 2:
-        line = _as_line(sigma, shape)
-        sigma = sigma if line is None else line
-    fits = sigma.shape == shape or (len(shape) == 2 and sigma.shape in _lines(shape))
+    lines = ((shape[0], 1), (1, shape[1])) if len(shape) == 2 else ()
+    if sigma.ndim == 1 and lines and sigma.size in shape:
+        if shape[0] == shape[1]:
+            raise DataError(
+                f"sigma has {sigma.size} values, as many as there are times and energies; say "
+                "sigma[:, np.newaxis] for one a time, sigma[np.newaxis, :] for one an energy"
+            )
+        sigma = sigma.reshape(lines[0] if sigma.size == shape[0] else lines[1])
+    fits = sigma.shape in (shape, *lines)
     if fits and isinstance(keep, np.ndarray):
         for axis in (k for k, n in enumerate(sigma.shape) if n != shape[k]):
             keep = keep.any(axis=axis, keepdims=True)
         sigma = np.where(keep, sigma, 1.0)
     if sigma.ndim and not fits:
-        lines = "one value a spectrum (n_time,), one an energy (n_energy,), "
+        each = "one value a spectrum (n_time,), one an energy (n_energy,), " if lines else ""
         raise DataError(
-            f"sigma has shape {sigma.shape}, the data {shape}; give a number, "
-            f"{lines if len(shape) == 2 else ''}or one a point"
+            f"sigma has shape {sigma.shape}, the data {shape}; give a number, {each}or one a point"
         )
     bad = ~(np.isfinite(sigma) & (sigma > 0))
     if bad.any():
@@ -100,25 +104,6 @@ def check_sigma(values: object, shape: tuple[int, ...], keep: Any = None) -> flo
             "mask points without an error"
         )
     return sigma if sigma.ndim else float(sigma)
-
-
-def _lines(shape: tuple[int, ...]) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (shape[0], 1), (1, shape[1])
-
-
-def _as_line(sigma: Array, shape: tuple[int, ...]) -> Array | None:
-    """(n_time, 1) or (1, n_energy); None for another shape."""
-    n_time, n_energy = shape
-    if sigma.shape in _lines(shape):
-        return sigma
-    if sigma.ndim != 1 or sigma.size not in shape:
-        return None
-    if n_time == n_energy:
-        raise DataError(
-            f"sigma has {sigma.size} values, as many as there are times and energies; say "
-            "sigma[:, np.newaxis] for one a time, sigma[np.newaxis, :] for one an energy"
-        )
-    return sigma[:, np.newaxis] if sigma.size == n_time else sigma[np.newaxis, :]
 
 
 def window_of(limits: Sequence[float] | None, label: str) -> tuple[int, int] | None:

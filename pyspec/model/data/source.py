@@ -251,9 +251,13 @@ class Source(NDArrayOperatorsMixin, ABC):
         if isinstance(key, (int, np.integer)):
             row = range(len(self))[key]
             return self.rows(row, row + 1)[0]
-        rows, columns = _slices(key)
-        if rows is None:
+        keys = key if isinstance(key, tuple) else (key,)
+        if len(keys) == 2 and keys[0] is Ellipsis:
+            keys = (slice(None), keys[1])
+        plain = all(isinstance(part, slice) and part.step in (None, 1) for part in keys)
+        if not plain or len(keys) > 2:
             return np.asarray(self)[key]
+        rows, columns = (*keys, slice(None), slice(None))[:2]
         return Part(self, range(len(self))[rows], range(self.shape[1])[columns])
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Data:
@@ -335,9 +339,7 @@ def source_of(data: object) -> Source | None:
 
 def whole_of(data: object) -> Source | None:
     """The source that this is, or is a part of; None for what is none."""
-    while isinstance(data, Part):
-        data = data.whole
-    return source_of(data)
+    return located(data, 0)[0]
 
 
 def located(data: object, row: int) -> tuple[Source | None, int]:
@@ -383,14 +385,3 @@ class Part(Source):
         first = self._rows.start
         rows = self.whole.rows(first + begin, first + end)
         return rows[:, self._columns.start : self._columns.stop]
-
-
-def _slices(key: object) -> tuple[slice | None, slice]:
-    """Rows and columns of a key of plain slices; None where it is something else."""
-    keys = key if isinstance(key, tuple) else (key,)
-    if len(keys) == 2 and keys[0] is Ellipsis:
-        keys = (slice(None), keys[1])
-    plain = all(isinstance(part, slice) and part.step in (None, 1) for part in keys)
-    if not plain or len(keys) > 2:
-        return None, slice(None)
-    return keys[0], keys[1] if len(keys) == 2 else slice(None)

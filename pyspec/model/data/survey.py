@@ -105,11 +105,9 @@ class Rules:
 def _of_rows(array: Data | None, rows: slice, n_rows: int) -> Data | None:
     if array is None or array.ndim < 2:
         return array
-    if source_of(array) is not None:
-        return array[rows] if len(array) == n_rows else array
-    if array.strides[0] == 0:
+    if source_of(array) is None and array.strides[0] == 0:
         return array[:1]
-    return array[rows] if array.shape[0] == n_rows else array
+    return array[rows] if len(array) == n_rows else array
 
 
 class RowTree:

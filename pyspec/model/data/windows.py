@@ -113,9 +113,7 @@ def row_range(
     """
     if kind == "abs":
         return index_range(axis, (start, stop), name)
-    if kind != "ind":
-        raise DataError(f"time_type must be 'abs' (axis values) or 'ind' (rows), not {kind!r}")
-    first, last = _row(start, axis.size), _row(stop, axis.size)
+    first, last = (_row(end, axis.size, kind) for end in (start, stop))
     return min(first, last), max(first, last) + 1
 
 
@@ -162,10 +160,8 @@ def spectrum_rows(
 
 def nearest_row(axis: Array, point: float, kind: str) -> int:
     """The row nearest to a time, or the row number itself for ``kind="ind"``."""
-    if kind == "ind":
-        return _row(point, axis.size)
     if kind != "abs":
-        raise DataError(f"time_type must be 'abs' (axis values) or 'ind' (rows), not {kind!r}")
+        return _row(point, axis.size, kind)
     low, high, near = float(axis.min()), float(axis.max()), slack(axis)
     if not low - near <= point <= high + near:
         raise DataError(
@@ -174,7 +170,9 @@ def nearest_row(axis: Array, point: float, kind: str) -> int:
     return int(np.argmin(np.abs(axis - point)))
 
 
-def _row(row: object, size: int) -> int:
+def _row(row: object, size: int, kind: str) -> int:
+    if kind != "ind":
+        raise DataError(f"time_type must be 'abs' (axis values) or 'ind' (rows), not {kind!r}")
     real = (int, float, np.integer, np.floating)
     if not isinstance(row, real) or row % 1 != 0 or not -size <= row < size:
         raise DataError(

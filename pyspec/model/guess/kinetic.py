@@ -117,9 +117,8 @@ def _decays(data: Scaled, start: Kinetics, n_decays: int | None) -> Kinetics:
             (_polished(data, candidate) for candidate in _with_one_more(data, best)),
             key=lambda candidate: candidate[1],
         )
-        is_limit = min(more[0].taus) <= 1.01 * _fastest(
-            more[0], step_at(data.time, more[0].zero[0])
-        )
+        step = step_at(data.time, more[0].zero[0])
+        is_limit = min(more[0].taus) <= 1.01 * _fastest(more[0], step)
         needed = least * _variance(data, more) * min(flexible, _worth(data, more[0]))
         taus = np.sort(more[0].taus)
         is_twin = bool(np.any(taus[1:] < TWINS * taus[:-1]))
@@ -128,9 +127,8 @@ def _decays(data: Scaled, start: Kinetics, n_decays: int | None) -> Kinetics:
             break
         best, cost = _settled(data, *more) if n_decays is None else more
     for is_artifact, worth in ((True, 3 * n_free), (False, n_free)):
-        rest = replace(best, has_artifact=False)
-        if not is_artifact:
-            rest = replace(best, has_constant=False)
+        bare = replace(best, has_constant=False)
+        rest = replace(best, has_artifact=False) if is_artifact else bare
         if start.SD is None or rest == best:
             continue
         other = _polished(data, rest)
@@ -142,14 +140,12 @@ def _decays(data: Scaled, start: Kinetics, n_decays: int | None) -> Kinetics:
             break
         others = tuple(other_tau for other_tau in best.taus if other_tau != tau)
         other = _polished(data, replace(best, taus=others))
-        if other[1] - cost < least * _variance(data, (best, cost)) * min(
-            flexible, _worth(data, best)
-        ):
+        needed = least * _variance(data, (best, cost)) * min(flexible, _worth(data, best))
+        if other[1] - cost < needed:
             best, cost = other
             break
     sharp = best.SD is not None and 0.4 * step_at(data.time, best.zero[0]) > best.SD
-    white = _whiteness(data, best)
-    return replace(best, taus=tuple(sorted(best.taus)), is_sharp=sharp, whiteness=white)
+    return replace(best, taus=tuple(sorted(best.taus)), is_sharp=sharp)
 
 
 def _settled(data: Scaled, best: Kinetics, cost: float) -> tuple[Kinetics, float]:
@@ -293,12 +289,7 @@ def _slopes(data: Scaled, laws: Kinetics) -> tuple[Array, Array]:
 def _worth(data: Scaled, laws: Kinetics) -> float:
     """The factor by which chi squared must fall further, since neighbouring delays in the residual
     are alike: correlated noise is worth fewer points."""
-    alike = min(max(_whiteness(data, laws), 0.0), 0.99)
-    return (1 + alike) / (1 - alike)
-
-
-def _whiteness(data: Scaled, laws: Kinetics) -> float:
-    """The correlation of neighbouring delays in the residual."""
     left = _project(data, _basis(data, laws))[2]
-    total = float(np.sum(left**2)) or 1.0
-    return float(np.sum(left[:, 1:] * left[:, :-1])) / total
+    correlation = float(np.sum(left[:, 1:] * left[:, :-1])) / (float(np.sum(left**2)) or 1.0)
+    alike = min(max(correlation, 0.0), 0.99)
+    return (1 + alike) / (1 - alike)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +16,12 @@ from pyspec.model.guess.decays import decays_seen, decays_text
 from pyspec.model.guess.edges import Edge, is_edge
 from pyspec.model.guess.humps import noise_of, resolved
 from pyspec.model.guess.kinetic import guess_kinetics
+from pyspec.model.guess.laws import guess_laws
 from pyspec.model.guess.lines import BOTH, Lines
 from pyspec.model.guess.moving import guess_motion
 from pyspec.model.guess.numerics import binned
 from pyspec.model.guess.texts import counted, listed, rounded
-from pyspec.model.guess.traces import Trace
+from pyspec.model.guess.traces import laws_text, notes_of
 from pyspec.model.guess.windows import Window, windows
 
 Array = npt.NDArray[np.float64]
@@ -93,7 +94,7 @@ class First:
     unsure: tuple[Unsure, ...] = ()
     notes: tuple[str, ...] = ()
     dynamics: tuple[tuple[str, str], ...] = ()
-    windows: tuple[Window, ...] = field(default=())
+    windows: tuple[Window, ...] = ()
 
 
 def first_model(scan: Scan, wanted: Wanted) -> First:
@@ -119,8 +120,9 @@ def mean_spectrum(scan: Scan) -> tuple[Array, Array]:
 def _of_trace(scan: Scan) -> First:
     assert scan.time is not None
     is_finite = np.isfinite(scan.data)
-    trace = Trace(scan.time[is_finite], scan.data[is_finite])
-    text = trace.text(TRACE)
+    time = scan.time[is_finite]
+    laws = guess_laws(time, scan.data[is_finite])
+    text = laws_text(TRACE, laws, time)
     load_time_model(text, TRACE)  # a text that is not a model would be a mistake here
     label, unit = (names.get("time", "") for names in (scan.labels, scan.units))
     called = f", {label}" if label.lower() not in ("", "time") else ""
@@ -128,7 +130,7 @@ def _of_trace(scan: Scan) -> First:
         f"A trace over time, as its only axis is time{called}{f' in {unit}' if unit else ''}; of "
         "energies say --rename time=energy"
     )
-    return First("a trace over time", "trace", TRACE, text, notes=(decided, *trace.notes))
+    return First("a trace over time", "trace", TRACE, text, notes=(decided, *notes_of(laws)))
 
 
 def _of_spectrum(scan: Scan, energy: Array, wanted: Wanted) -> First:

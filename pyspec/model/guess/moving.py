@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -36,12 +36,11 @@ MOVES, WIDENS, CHANGES, ALIKE = 1.5, 6.0, 3.0, 2.0
 class Motion:
     """What moves, by parameter: the laws. `text` holds them by the names in `dynamics`."""
 
-    lines: Lines
-    moved: dict[str, str] = field(default_factory=dict)
-    dynamics: tuple[tuple[str, str], ...] = ()
-    text: str = ""
-    seen: tuple[str, ...] = ()
-    has_constant_heights: bool = False
+    moved: dict[str, str]
+    dynamics: tuple[tuple[str, str], ...]
+    text: str
+    seen: tuple[str, ...]
+    has_constant_heights: bool
 
 
 def guess_motion(
@@ -102,7 +101,7 @@ def guess_motion(
         name = f"moves_{key}"
         dynamics.append((key, name))
         text += "\n" + laws_text(name, law, times, is_motion=True)
-    return Motion(lines, moved, tuple(dynamics), text, tuple(seen), still)
+    return Motion(moved, tuple(dynamics), text, tuple(seen), still)
 
 
 def spoken(laws: Laws) -> str:

@@ -36,7 +36,6 @@ class Kinetics:
     has_step, has_artifact, has_constant : further laws: what stays, a pulse with its derivatives,
         what is there at all delays
     n_significant : singular values of the data above those of noise
-    whiteness : correlation of neighbouring delays in the residual
     """
 
     zero: tuple[float, ...]
@@ -47,7 +46,6 @@ class Kinetics:
     has_artifact: bool
     has_constant: bool
     n_significant: int = 0
-    whiteness: float = 0.0
 
 
 class Scaled:

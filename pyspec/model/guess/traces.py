@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.model.guess.laws import Laws, guess_laws
+from pyspec.model.guess.laws import Laws
 from pyspec.model.guess.numerics import step_at
 from pyspec.model.guess.texts import component, fixed, free, near, rounded
 
@@ -30,21 +30,13 @@ NO_LAW = (
 )
 
 
-class Trace:
-    """Laws of a trace, and what to know of them; `values` are finite, at :data:`LEAST` times."""
-
-    def __init__(self, time: Array, values: Array) -> None:
-        self.time, self.laws = time, guess_laws(time, values)
-        laws, self.notes = self.laws, list[str]()
-        if not (laws.decays or laws.swing or laws.step is not None):
-            self.notes = [NO_LAW] if laws.slope is None else []
-        elif laws.SD is None:
-            self.notes = [NO_ONSET]
-        elif laws.is_sharp and _has_instrument(laws):
-            self.notes = [SHARP]
-
-    def text(self, name: str) -> str:
-        return laws_text(name, self.laws, self.time)
+def notes_of(laws: Laws) -> list[str]:
+    """What to know of the laws of a trace."""
+    if not (laws.decays or laws.swing or laws.step is not None):
+        return [NO_LAW] if laws.slope is None else []
+    if laws.SD is None:
+        return [NO_ONSET]
+    return [SHARP] if laws.is_sharp and _has_instrument(laws) else []
 
 
 def _has_instrument(laws: Laws) -> bool:

@@ -12,9 +12,10 @@ from collections.abc import Mapping as ByName
 from collections.abc import Sequence
 
 from pyspec.errors import ModelError
+from pyspec.model.build.components import short_name
 from pyspec.model.model import Model
 from pyspec.model.model_tree import with_parts
-from pyspec.model.tree import Dynamics, Par
+from pyspec.model.tree import Component, Dynamics, Par
 from pyspec.model.yaml.reader import Mapping, Node, body_of, walk
 from pyspec.model.yaml.reader import Sequence as ListNode
 from pyspec.model.yaml.scalars import key_text, number_text, quoted
@@ -78,14 +79,13 @@ def _all(model: Model) -> dict[str, Par]:
 
 def _entry(text: str, par: Par, node: Node, fields: ByName[str, object]) -> list[Change]:
     """What makes the entry say the new fields; words that stay are not touched."""
-    whole = Change(node.begin, node.end, "")
     expr, free = fields.get("expr"), fields.get("free")
     if free:
-        return [Change(whole.begin, whole.end, f"{{free: {free}}}")]
+        return [Change(node.begin, node.end, f"{{free: {free}}}")]
     if expr:
-        return [Change(whole.begin, whole.end, f"[{quoted(str(expr))}]")]
+        return [Change(node.begin, node.end, f"[{quoted(str(expr))}]")]
     if free is not None and par.free is not None:
-        return [Change(whole.begin, whole.end, f"[{_word('value', fields['value'])}, True]")]
+        return [Change(node.begin, node.end, f"[{_word('value', fields['value'])}, True]")]
     if par.formula is not None:
         if expr is None or "value" not in fields:
             raise ModelError(
@@ -93,10 +93,10 @@ def _entry(text: str, par: Par, node: Node, fields: ByName[str, object]) -> list
                 "empty expression"
             )
         words = [_word("value", fields["value"]), _word("vary", fields.get("vary", True))]
-        bounds = [fields.get(bound, par_end) for bound, par_end in (("min", None), ("max", None))]
-        if bounds != [None, None]:
-            words += [_word(bound, end) for bound, end in zip(("min", "max"), bounds, strict=True)]
-        return [Change(whole.begin, whole.end, f"[{', '.join(words)}]")]
+        bounds = {bound: fields.get(bound) for bound in ("min", "max")}
+        if any(end is not None for end in bounds.values()):
+            words += [_word(bound, end) for bound, end in bounds.items()]
+        return [Change(node.begin, node.end, f"[{', '.join(words)}]")]
     if not isinstance(node, ListNode) or len(node.items) not in (2, 4):
         raise ModelError(f"{par.place}: is no number; change it in the text of the model")
     old = [text[item.begin : item.end] for item in node.items]
@@ -109,7 +109,7 @@ def _entry(text: str, par: Par, node: Node, fields: ByName[str, object]) -> list
     if len(new) == len(node.items):
         pairs = zip(node.items, old, new, strict=True)
         return [Change(item.begin, item.end, b) for item, a, b in pairs if a != b]
-    return [Change(whole.begin, whole.end, f"[{', '.join(new)}]")]
+    return [Change(node.begin, node.end, f"[{', '.join(new)}]")]
 
 
 def _word(field: str, value: object) -> str:
@@ -170,24 +170,18 @@ def without_component(text: str, model: Model, name: str) -> str:
     body = body_of(positions(text), model.name)
     assert isinstance(body, Mapping)
     text = changed(text, [removed(text, body, place)])
-    kinds = [component.op for component in model.components]
-    return _renamed(text, model, _new_names(kinds, names, place))
+    return _renamed(text, model, _new_names(model.components, names, place))
 
 
-def _new_names(ops: Sequence[object], names: Sequence[str], gone: int) -> dict[str, str]:
+def _new_names(components: Sequence[Component], names: Sequence[str], gone: int) -> dict[str, str]:
     """Old → new names of the components behind one that goes."""
     seen: Counter[str] = Counter()
     new_names = {}
-    for k, (op, name) in enumerate(zip(ops, names, strict=True)):
-        if k == gone:
-            continue
-        function, is_numbered = getattr(op, "name", ""), getattr(op, "numbered", True)
-        seen[function] += 1
-        number = seen[function]
-        new = f"{function}_{number:02d}" if is_numbered or number > 1 else function
-        if new != name:
-            new_names[name] = new
-    return new_names
+    for k, (component, name) in enumerate(zip(components, names, strict=True)):
+        if k != gone:
+            seen[component.op.name] += 1
+            new_names[name] = short_name(component.op, seen[component.op.name])
+    return {name: new for name, new in new_names.items() if new != name}
 
 
 def _refuse_used(model: Model, inside: set[str], name: str) -> None:
@@ -298,7 +292,7 @@ def without_law(text: str, model: Model, target: str, law: str | None = None) ->
         if not isinstance(body, Mapping) or len(body.items) != len(short):
             raise ModelError(f"{target}: its laws take turns; change them in the text of the model")
         text = changed(text, [removed(text, body, place)])
-        names = _new_names([component.op for component in par.dynamics.components], short, place)
+        names = _new_names(par.dynamics.components, short, place)
         whole = {f"{target}_{old}": f"{target}_{new}" for old, new in names.items()}
         return _renamed(text, model, {**names, **whole})
     _refuse_used(model, {own.name for own in par.dynamics.parameters}, f"what moves {target}")
