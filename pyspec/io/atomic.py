@@ -28,51 +28,37 @@ _DEVICES = re.compile(
     r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[1-9\u00b9\u00b2\u00b3])\s*(\..*)?", re.I
 )
 
-#: PROCESS_QUERY_LIMITED_INFORMATION; ERROR_INVALID_PARAMETER, the answer where no process is.
-_QUERY, _NO_SUCH_PROCESS = 0x1000, 87
-
 #: OPEN_ALWAYS, FILE_FLAG_DELETE_ON_CLOSE; ERROR_SHARING_VIOLATION, the answer where another has it.
 _OPEN_ALWAYS, _DELETE_ON_CLOSE, _IN_USE = 4, 0x04000000, 32
 
 #: For so many seconds a file is tried again that another program holds, as virus scanners do.
 _PATIENCE = 1.0
 
+#: A temporary file that nobody wrote to for so many seconds was left by a process that was killed.
+_LEFT = 86400.0
+
 
 def plain_path(path: object) -> Path:
     """A path that the file system can have, "~" resolved.
 
     Raises :class:`DataError` for other types, for characters that no file name can hold, for names
-    of more than 255 bytes, and on Windows for names that it refuses.
+    that are too long, and on Windows for names that it refuses.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise DataError(f"{shortened(path)} is no path; give the path of a file")
     shown = shortened(os.fspath(path))
     try:
         expanded = Path(path).expanduser()
-        sizes = [_length(part) for part in expanded.parts]
-    except UnicodeEncodeError:
-        raise DataError(
-            f"the path {shown} has a character that no file name can hold; choose another"
-        ) from None
-    except RuntimeError as error:
-        raise DataError(f"the path {shown}: {error}; give the folder in full") from None
-    if "\x00" in str(expanded):
-        raise DataError(f"the path {shown} has a NUL character; choose another")
-    if max(sizes, default=0) > _NAME_BYTES:
-        raise DataError(
-            f"the path {shown} has a name of {max(sizes)} bytes; a file name has at most "
-            f"{_NAME_BYTES}; choose a shorter one"
-        )
+        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            os.lstat(expanded)
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DataError(f"the path {shown} cannot be: {reason}; choose another") from None
     if sys.platform == "win32":
         for name in expanded.parts[bool(expanded.anchor) :]:
             if reason := windows_refuses(name):
                 raise DataError(f"the path {shown}: the name {name!r} {reason}; choose another")
     return expanded
-
-
-def _length(name: str) -> int:
-    """As the system counts it; raises UnicodeEncodeError for what it cannot count."""
-    return len(name.encode("utf-16-le")) // 2 if sys.platform == "win32" else len(os.fsencode(name))
 
 
 def windows_refuses(name: str) -> str:
@@ -108,15 +94,23 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """A temporary path beside `path`; what is written there takes its place at the end.
 
     The file is synced before it is renamed. On an error it is removed, and what stood at `path`
-    stays. Files that a killed process left are removed by the next one on the same machine.
+    stays. A file that a killed process left is removed by the next one, a day later.
 
     Raises :class:`DataError` where the folder is missing or cannot be written to, or another
     program holds the file for longer than a second.
     """
     target = plain_path(path).resolve()
-    _check_target(target)
-    _remove_stale(target)
-    part = target.with_name(f"{_prefix(target)}{os.getpid()}-{threading.get_native_id()}.part")
+    if target.is_dir():
+        raise DataError(f"{target}: is a folder; give the path of a file")
+    if not target.parent.is_dir():
+        raise DataError(f"{target}: the folder {str(target.parent)!r} is missing; create it first")
+    prefix = _prefix(target)
+    for left in target.parent.iterdir():
+        if left.name.startswith(prefix) and left.name.endswith(".part"):
+            with suppress(OSError):
+                if time.time() - left.stat().st_mtime > _LEFT:
+                    left.unlink()
+    part = target.with_name(f"{prefix}{os.getpid()}-{threading.get_native_id()}.part")
     try:
         yield part
         with part.open("rb+") as stream:
@@ -127,7 +121,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
         reason = error.strerror or str(error)
         raise DataError(f"{target}: cannot be written ({reason}); choose another place") from error
     finally:
-        _remove(part)
+        with suppress(PermissionError):  # another program holds it
+            part.unlink(missing_ok=True)
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -146,7 +141,7 @@ def folder_lock(path: str | Path) -> Iterator[None]:
         yield
         return
     if sys.platform == "win32":
-        with _lock_file(folder / f".{_host()[:40]}.pyspec-lock"):
+        with _lock_file(folder / f".{_host()}.pyspec-lock"):
             yield
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -190,36 +185,17 @@ if sys.platform == "win32":
             time.sleep(0.01)
 
 
-def _check_target(target: Path) -> None:
-    if target.is_dir():
-        raise DataError(f"{target}: is a folder; give the path of a file")
-    if not target.parent.is_dir():
-        raise DataError(f"{target}: the folder {str(target.parent)!r} is missing; create it first")
-
-
 def _host() -> str:
-    return re.sub(r"[^\w]", "_", socket.gethostname())
+    """This machine, as part of a name: processes of others may have the same numbers."""
+    return re.sub(r"[^\w]", "_", socket.gethostname())[:40]
 
 
 def _prefix(target: Path) -> str:
-    """How temporary files of `target` begin: with as much of its name as there is room for."""
-    host = _host()[:40]
+    """How temporary files of `target` on this machine begin: with its name, if there is room."""
+    host, name = _host(), os.fsencode(target.name)
     room = _NAME_BYTES - len(host) - len(".-0123456789-0123456789.part")
-    name = os.fsencode(target.name)
-    if len(name) > room:
-        short = hashlib.sha256(name).hexdigest()[:16]
-        return f".{short}.{host}-"
-    return f".{target.name}.{host}-"
-
-
-def _remove_stale(target: Path) -> None:
-    prefix = _prefix(target)
-    for part in target.parent.iterdir():
-        if not (part.name.startswith(prefix) and part.name.endswith(".part")):
-            continue
-        owner = part.name[len(prefix) : -len(".part")].partition("-")[0]
-        if owner.isdigit() and int(owner) != os.getpid() and not _alive(int(owner)):
-            _remove(part)
+    short = hashlib.sha256(name).hexdigest()[:16]
+    return f".{target.name if len(name) <= room else short}.{host}-"
 
 
 def _rename(part: Path, target: Path) -> None:
@@ -236,30 +212,6 @@ def _rename(part: Path, target: Path) -> None:
                     "or choose another place"
                 ) from error
         time.sleep(0.02)
-
-
-def _remove(path: Path) -> None:
-    """Removes a file unless another program holds it; then the next one that writes does."""
-    with suppress(PermissionError):
-        path.unlink(missing_ok=True)
-
-
-def _alive(pid: int) -> bool:
-    if sys.platform == "win32":
-        try:
-            process = _winapi.OpenProcess(_QUERY, False, pid)
-        except OSError as error:
-            return error.winerror != _NO_SUCH_PROCESS
-        code = _winapi.GetExitCodeProcess(process)
-        _winapi.CloseHandle(process)
-        return code == _winapi.STILL_ACTIVE
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def _sync_folder(folder: Path) -> None:

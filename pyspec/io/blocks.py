@@ -73,7 +73,13 @@ def raw_table_of(
         raise DataError(f"{path}: the file holds no block of data; export it again")
     chosen = list(blocks) if block is None else choose(path, blocks, block)
     first = chosen[0]
-    if not all(_same_axes(first, other) for other in chosen):
+    dims = [axis.dim for axis in first.axes]
+    if not all(
+        block.shape == first.shape
+        and [axis.dim for axis in block.axes] == dims
+        and all(_same(a.values, b.values) for a, b in zip(first.axes, block.axes, strict=True))
+        for block in chosen
+    ):
         raise DataError(
             f"{path}: holds {len(chosen)} blocks with different axes, separate spectra; choose "
             f"one with block=: {listed(chosen if block is None else blocks)}"
@@ -83,11 +89,9 @@ def raw_table_of(
     which = _column(path, first, columns)
     label, unit, _ = first.columns[which]
     parts = [_values(path, other, label, which) for other in chosen]
-    dims: list[str | None] = [axis.dim for axis in first.axes]
     alone = sum(other.name == first.name for other in blocks) == 1
-    table = RawTable(
-        parts[0], dims, name=first.name if alone else first.title, meta=dict(first.meta)
-    )
+    name = first.name if alone else first.title
+    table = RawTable(parts[0], [*dims], name=name, meta=dict(first.meta))
     table.notes += [note] if note else []
     for axis in first.axes:
         table.axes[axis.dim] = axis.values
@@ -125,14 +129,6 @@ def listed(blocks: Sequence[Block]) -> str:
     shapes = (" × ".join(map(str, block.shape)) for block in blocks)
     names = (f"{k}: {block.title[:60]}" for k, block in enumerate(blocks))
     return several([f"{name} ({shape} points)" for name, shape in zip(names, shapes, strict=True)])
-
-
-def _same_axes(block: Block, other: Block) -> bool:
-    return (
-        block.shape == other.shape
-        and [axis.dim for axis in block.axes] == [axis.dim for axis in other.axes]
-        and all(_same(a.values, b.values) for a, b in zip(block.axes, other.axes, strict=True))
-    )
 
 
 def _same(axis: Array, other: Array) -> bool:

@@ -134,16 +134,29 @@ class Dataset(Suggesting):
             index = result._indices(dim, value)
             if isinstance(index, int):
                 result = result._point(dim, index)
-            else:
-                low, high = map(float, value)  # type: ignore[arg-type]
-                result = result._part(dim, index, f"cut to {dim} {low:g} to {high:g}")
+                continue
+            low, high = map(float, value)  # type: ignore[arg-type]
+            data, errors = result._values(dim, index)
+            axes = {**result.axes, dim: result.axes[dim][index]}
+            notes = (*result.notes, f"cut to {dim} {low:g} to {high:g}")
+            result = replace(result, data=data, errors=errors, axes=axes, notes=notes)
         return result
 
     def at(self, **index: int) -> Dataset:
         """The data at these positions, counted from 0; the axes are removed: ``at(y=25, x=20)``."""
         result = self
         for dim, number in index.items():
-            result = result._point(dim, result._position(dim, number))
+            size = result._need(dim).size
+            if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+                raise DataError(
+                    f"{self.name}: {dim}: {number!r} is not a position; give 0 to {size - 1}"
+                )
+            if not -size <= number < size:
+                raise DataError(
+                    f"{self.name}: {dim} has the positions 0 to {size - 1}, not {number}; "
+                    f"for values of the axis use select({dim}=...)"
+                )
+            result = result._point(dim, int(number))
         return result
 
     def __getitem__(self, index: int | tuple[int, ...]) -> Dataset:
@@ -206,10 +219,9 @@ class Dataset(Suggesting):
         axes, notes = dict(self.axes), self.notes
         for dim, step in by.items():
             axis = self._need(dim)
-            if isinstance(step, bool) or not isinstance(step, (int, float, np.number)):
+            is_number = isinstance(step, (int, float, np.number)) and not isinstance(step, bool)
+            if not is_number or not np.isfinite(step):
                 raise DataError(f"{self.name}: {dim}={step!r}; give the number that is added")
-            if not np.isfinite(step):
-                raise DataError(f"{self.name}: {dim}={step!r} is not finite; give a number")
             axes[dim] = axis + float(step)
             notes = (*notes, f"{dim} shifted by {step:g} {self.units.get(dim, '')}".rstrip())
         return replace(self, axes=axes, notes=notes)
@@ -222,14 +234,15 @@ class Dataset(Suggesting):
         if self.extra:
             extra, is_map = self.extra[0], len(self.extra) > 1 or "time" in self.dims
             points = ", ".join(f"{dim}={self.axes[dim][0]:g}" for dim in self.extra)
-            message = f"{self.name}: has the axes {', '.join(self.dims)}; choose a point with "
-            message += f"select({points}), average with mean({', '.join(map(repr, self.extra))})"
             renamed = f", or call one of them time: rename({extra}='time')"
-            message += "; fit_map fits every spectrum of such data" if is_map else renamed
+            otherwise = "; fit_map fits every spectrum of such data" if is_map else renamed
             if extra == "column":
-                message += "; of a table read(..., columns=(x, y)) chooses a column, and "
-                message += "errors= the one with standard errors"
-            raise DataError(message)
+                otherwise += "; of a table read(..., columns=(x, y)) chooses a column"
+            raise DataError(
+                f"{self.name}: has the axes {', '.join(self.dims)}; choose a point with "
+                f"select({points}), average with mean({', '.join(map(repr, self.extra))})"
+                f"{otherwise}"
+            )
         return {
             "path": self.source or self.name,
             "name": self.name,
@@ -321,30 +334,12 @@ class Dataset(Suggesting):
             )
         return inside
 
-    def _position(self, dim: str, number: object) -> int:
-        size = self._need(dim).size
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-            raise DataError(
-                f"{self.name}: {dim}: {number!r} is not a position; give 0 to {size - 1}"
-            )
-        if not -size <= number < size:
-            raise DataError(
-                f"{self.name}: {dim} has the positions 0 to {size - 1}, not {number}; "
-                f"for values of the axis use select({dim}=...)"
-            )
-        return int(number)
-
     def _point(self, dim: str, index: int) -> Dataset:
         if len(self.dims) == 1:
             raise DataError(f"{self.name}: one point of {dim} is no spectrum; give (from, to)")
         kept = tuple(other for other in self.dims if other != dim)
         note = f"{dim} = {self.axes[dim][index]:g} {self.units.get(dim, '')}".rstrip()
         return self._with(*self._values(dim, index), kept, note)
-
-    def _part(self, dim: str, index: npt.NDArray[np.int64], note: str) -> Dataset:
-        data, errors = self._values(dim, index)
-        axes = {**self.axes, dim: self.axes[dim][index]}
-        return replace(self, data=data, errors=errors, axes=axes, notes=(*self.notes, note))
 
     def _values(self, dim: str, index: int | npt.NDArray[np.int64]) -> tuple[Any, Array | None]:
         place = self.dims.index(dim)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +29,6 @@ _PER_EV = {"eV": 1.0, "meV": 1e3, "keV": 1e-3, "cm⁻¹": 1e7 / HC, "THz": _E / 
 _PER_NM = {"nm": 1.0, "µm": 1e-3, "Å": 10.0}
 #: What the axis is called after a change between energy, wavelength and wavenumber.
 _LABELS = {"nm": "wavelength", "µm": "wavelength", "Å": "wavelength", "cm⁻¹": "wavenumber"}
-#: An axis without a unit within these ends may be one of wavelengths in nm.
-LEAST_NM, MOST_NM = 200.0, 2000.0
 _SCALES = ("binding", "kinetic")
 #: What a file says of an experiment in eV, and how it may say it: "1.4866 keV".
 _IN_EV = ("photon_energy", "work_function")
@@ -59,13 +57,9 @@ def in_unit(dataset: Dataset, to: str, *, jacobian: bool = False) -> Dataset:
         )
     if old not in units:
         has = f"the unit {old!r}" if old else "no unit"
-        low, high = float(np.min(axis)), float(np.max(axis))
-        in_nm = ""
-        if not old and new not in _PER_NM and low >= LEAST_NM and high <= MOST_NM:
-            in_nm = f", 'nm' if {low:g} to {high:g} are wavelengths,"
         raise DataError(
             f"{where}: the energy axis has {has}, so it cannot be turned into {new}; say "
-            f"units={{'energy': 'eV'}}{in_nm} or another of {', '.join(units)}"
+            f"units={{'energy': 'eV'}} or another of {', '.join(units)}"
         )
     reciprocal = (old in _PER_NM) != (new in _PER_NM)
     scale = scale_of(dataset)
@@ -79,17 +73,19 @@ def in_unit(dataset: Dataset, to: str, *, jacobian: bool = False) -> Dataset:
             f"{where}: the energy axis begins at {axis.min():g} {old}; only positive values can "
             f"be turned into {new}; cut the file, or leave to= out"
         )
-    values = _from_ev(_to_ev(axis, old), new)
+    in_ev = axis / _PER_EV[old] if old in _PER_EV else HC / (axis / _PER_NM[old])
+    values = in_ev * _PER_EV[new] if new in _PER_EV else HC / in_ev * _PER_NM[new]
     labels = dict(dataset.labels)
     if (_LABELS.get(new) != _LABELS.get(old)) and not scale:
         labels["energy"] = _LABELS.get(new, "photon energy" if old in _PER_NM else "energy")
     data, errors, note = dataset.data, dataset.errors, f"energies in {new}, converted from {old}"
-    if jacobian and source_of(data) is not None:
-        raise DataError(f"{where}: jacobian= needs the data in memory; leave lazy= out")
     if jacobian:
+        if source_of(data) is not None:
+            raise DataError(f"{where}: jacobian= needs the data in memory; leave lazy= out")
         factor = _slope(axis, old) / _slope(values, new)
-        data = _times(data, factor, dataset.dims.index("energy"))
-        errors = None if errors is None else _times(errors, factor, dataset.dims.index("energy"))
+        factor = factor.reshape(-1, *[1] * (data.ndim - 1 - dataset.dims.index("energy")))
+        data = np.asarray(data * factor)
+        errors = None if errors is None else np.asarray(errors * factor)
         note += f"; values multiplied by |d({old})/d({new})|, so that areas are kept"
     return replace(
         dataset,
@@ -102,25 +98,11 @@ def in_unit(dataset: Dataset, to: str, *, jacobian: bool = False) -> Dataset:
     )
 
 
-def _to_ev(axis: Array, unit: str) -> Array:
-    return axis / _PER_EV[unit] if unit in _PER_EV else HC / (axis / _PER_NM[unit])
-
-
-def _from_ev(energy: Array, unit: str) -> Array:
-    return energy * _PER_EV[unit] if unit in _PER_EV else HC / energy * _PER_NM[unit]
-
-
 def _slope(axis: Array, unit: str) -> Array:
     """``|dx/dE|`` of an axis in units per eV."""
     if unit in _PER_EV:
         return np.full(axis.shape, _PER_EV[unit])
     return np.asarray(axis**2 / (HC * _PER_NM[unit]))
-
-
-def _times(array: npt.NDArray[np.number], factor: Array, place: int) -> Array:
-    shape = [1] * array.ndim
-    shape[place] = -1
-    return np.asarray(array * factor.reshape(shape))
 
 
 def scale_of(dataset: Dataset) -> str:
@@ -151,9 +133,8 @@ def on_scale(
         )
     axis = _energy(dataset, "energy_scale=")
     unit, now = dataset.units.get("energy", ""), scale_of(dataset)
-    photon = _number(where, "photon_energy", photon_energy) or _stated_energy(
-        dataset, "photon_energy"
-    )
+    own = _stated_energy(dataset, "photon_energy")
+    photon = _number(where, "photon_energy", photon_energy) or own
     work = _number(where, "work_function", work_function) or 0.0
     other = _SCALES[1 - _SCALES.index(wanted)]
     label = dataset.labels.get("energy", "")
@@ -178,9 +159,12 @@ def on_scale(
     minus = f" - {work:g} eV" if work else ""
     own = _stated_energy(dataset, "work_function")
     hint = f" (work function of the file, not subtracted: {own:g} eV)" if own and not work else ""
+    top = (photon - work) * factor
+    values = top - axis
+    values[np.abs(values) <= ROUNDING * abs(top)] = 0.0  # below the rounding of hν
     return replace(
         dataset,
-        axes={**dataset.axes, "energy": _difference((photon - work) * factor, axis)},
+        axes={**dataset.axes, "energy": values},
         units={**dataset.units, "energy": unit or "eV"},
         labels={**dataset.labels, "energy": f"{wanted} energy"},
         notes=(
@@ -188,13 +172,6 @@ def on_scale(
             f"{wanted} energy = {photon:g} eV{minus} - {other} energy{hint}",
         ),
     )
-
-
-def _difference(top: float, axis: Array) -> Array:
-    """``top - axis``, exactly 0 where it is below the rounding of `top`."""
-    difference = top - axis
-    difference[np.abs(difference) <= ROUNDING * abs(top)] = 0.0
-    return difference
 
 
 def scale_note(dataset: Dataset) -> str:
@@ -220,24 +197,20 @@ def _energy(dataset: Dataset, subject: str) -> Array:
 
 def _number(where: str, keyword: str, value: object) -> float | None:
     """A number in eV that is given. Raises :class:`DataError` where it is none, or not positive."""
-    if value is None:
-        return None
-    if not _is_number(value):
-        raise DataError(f"{where}: {keyword}= is a number in eV, not {value!r}")
-    if not np.isfinite(value) or value <= 0:
+    if value is not None and not _is_energy(value):
         raise DataError(f"{where}: {keyword}= is a positive number in eV, not {value!r}")
-    return float(value)
+    return None if value is None else float(value)
 
 
 def _stated_energy(dataset: Dataset, key: str) -> float | None:
     """What the file says in eV; None where that is no positive number."""
     value = dataset.meta.get(key)
-    return float(value) if _is_number(value) and 0 < value < np.inf else None
+    return float(value) if _is_energy(value) else None
 
 
-def _is_number(value: object) -> TypeGuard[float]:
+def _is_energy(value: object) -> TypeGuard[float]:
     is_number = isinstance(value, (int, float, np.integer, np.floating))
-    return is_number and not isinstance(value, bool)
+    return is_number and not isinstance(value, bool) and 0 < float(cast(float, value)) < np.inf
 
 
 def with_energies(meta: Mapping[str, object]) -> dict[str, object]:

@@ -51,38 +51,40 @@ def assemble(
     units: dict[str, str] | None = None,
 ) -> Dataset:
     """Names the dimensions, adds the axes given, orders and checks: the last step of `read`."""
-    if source_of(table.data) is not None:
-        _refuse_turned(source, transpose, sort)
-    else:
+    is_lazy = source_of(table.data) is not None
+    if is_lazy and (transpose or sort):
+        word = "transpose" if transpose else "sort"
+        raise DataError(f"{source}: {word}= needs the data in memory; leave lazy= out")
+    if not is_lazy:
         table.data = _real(table.data, source)
     if table.errors is not None and source_of(table.errors) is None:
-        table.errors = _errors(table.errors, table.data.shape, source)
+        table.errors = _real(table.errors, source).astype(np.float64)
+        if table.errors.shape != table.data.shape:
+            raise DataError(
+                f"{source}: the errors have shape {table.errors.shape}, the data "
+                f"{table.data.shape}; give one error for each value"
+            )
     if transpose:
         _transpose(table)
     axes = {"energy": energy, "time": time}
     outside = {kind: axis for kind, axis in axes.items() if axis is not None}
     _place(table, outside)
     for kind, axis in outside.items():
-        values = _given_axis(axis, kind, table, source)
-        table.axes[kind] = values
-    _complete(table, source)
+        table.axes[kind] = _given_axis(axis, kind, table, source)
+    _refuse_missing(table, source)
     for kind in ("time", "energy"):
         if kind in table.dims:
             _order(table, kind, sort, source)
     if units:
-        _refuse_units(table, units, source)
-        table.units.update(units)
-        _refuse_wavelengths(table, units.get("energy", ""), source)
-    lazy = source_of(table.data)
-    bad = 0 if lazy is not None else int(np.count_nonzero(~np.isfinite(table.data)))
-    if lazy is not None:
+        _add_units(table, units, source)
+    if is_lazy:
         table.notes.append("lazy=True: the data stay where they are; a fit reads them by rows")
         if table.dims != ["time", "energy"]:
             raise DataError(
                 f"{source}: the data are stored as ({', '.join(map(str, table.dims))}), and cannot "
                 "be turned where they are; leave lazy= out, or store them as (time, energy)"
             )
-    if bad:
+    elif bad := int(np.count_nonzero(~np.isfinite(table.data))):
         table.notes.append(
             f"{bad} of {table.data.size} values are NaN or infinite; File.from_dataset leaves them "
             "out of fits (elsewhere: mask=~dataset.finite)"
@@ -104,19 +106,9 @@ def assemble(
     return dataset._ordered()
 
 
-def _refuse_wavelengths(table: RawTable, unit: str, source: str) -> None:
-    """Raises :class:`DataError` for wavelengths that are negative: times, as a rule."""
-    low, high = (f(table.axes.get("energy", 0.0)) for f in (np.min, np.max))
-    if show_unit(unit) in WAVELENGTHS and low < 0.0:
-        raise DataError(
-            f"{source}: the energy axis is {low:g} to {high:g}, and no wavelength is negative; if "
-            f"time and energy are exchanged say transpose=True, if they are not in {unit} leave "
-            "the unit out"
-        )
-
-
-def _refuse_units(table: RawTable, units: dict[str, str], source: str) -> None:
-    """Raises :class:`DataError` for the unit of an axis that the data have not."""
+def _add_units(table: RawTable, units: dict[str, str], source: str) -> None:
+    """Raises :class:`DataError` for the unit of an axis that the data have not, and for wavelengths
+    that are negative: times, as a rule."""
     dims = [str(dim) for dim in table.dims]
     for name in units:
         if name not in (*dims, "energy", "time", "data"):
@@ -126,13 +118,14 @@ def _refuse_units(table: RawTable, units: dict[str, str], source: str) -> None:
                 f"{source}: the unit of {name!r} is given, but the axes are called "
                 f"{', '.join(dims)}{hint}"
             )
-
-
-def _refuse_turned(source: str, transpose: bool, sort: bool) -> None:
-    """Raises :class:`DataError` where data would have to be put in another order."""
-    if transpose or sort:
-        word = "transpose" if transpose else "sort"
-        raise DataError(f"{source}: {word}= needs the data in memory; leave lazy= out")
+    table.units.update(units)
+    unit, axis = units.get("energy", ""), table.axes.get("energy")
+    if axis is not None and show_unit(unit) in WAVELENGTHS and axis.min() < 0.0:
+        raise DataError(
+            f"{source}: the energy axis is {axis.min():g} to {axis.max():g}, and no wavelength is "
+            "negative; if time and energy are exchanged say transpose=True, if they are not in "
+            f"{unit} leave the unit out"
+        )
 
 
 def _real(data: object, source: str) -> npt.NDArray[np.number]:
@@ -147,17 +140,6 @@ def _real(data: object, source: str) -> npt.NDArray[np.number]:
         raise DataError(f"{source}: the data have shape {array.shape}: there is nothing to fit")
     kept = array.dtype in KEPT_TYPES and array.dtype.isnative
     return array if kept else array.astype(np.float64)
-
-
-def _errors(errors: object, shape: tuple[int, ...], source: str) -> Array:
-    """Standard errors as numbers of the shape of the data."""
-    array = _real(errors, source).astype(np.float64)
-    if array.shape != shape:
-        raise DataError(
-            f"{source}: the errors have shape {array.shape}, the data {shape}; give one "
-            "error for each value"
-        )
-    return array
 
 
 def _transpose(table: RawTable) -> None:
@@ -219,7 +201,7 @@ def _given_axis(axis: object, kind: str, table: RawTable, source: str) -> Array:
     return values
 
 
-def _complete(table: RawTable, source: str) -> None:
+def _refuse_missing(table: RawTable, source: str) -> None:
     missing = [str(dim) for dim in table.dims if dim not in table.axes]
     if missing:
         shape = " × ".join(map(str, table.data.shape))
@@ -335,15 +317,10 @@ def _disorder(axis: Array, kind: str, source: str, hint: str) -> str:
     at = int(np.argmax(step <= 0 if rises else step >= 0))
     pair = f"{axis[at]:.10g} and {axis[at + 1]:.10g} at positions {at} and {at + 1}"
     repeated = int(axis.size - np.unique(axis).size)
-    trouble = (
-        f"has {repeated} duplicate values, such as {pair}"
-        if axis[at] == axis[at + 1] and repeated > 1
-        else f"has 1 duplicate value: {pair}"
-        if axis[at] == axis[at + 1]
-        else f"is not sorted: {pair}"
-    )
+    many = "1 duplicate value:" if repeated == 1 else f"{repeated} duplicate values, such as"
+    trouble = f"has {many}" if axis[at] == axis[at + 1] else "is not sorted:"
     otherwise = f"{hint[0].lower()}{hint[1:]}; otherwise " if hint else ""
     return (
-        f"{source}: the {kind} axis {trouble}; {otherwise}read(..., sort=True) sorts it with the "
-        "data and averages points with equal values"
+        f"{source}: the {kind} axis {trouble} {pair}; {otherwise}read(..., sort=True) sorts it "
+        "with the data and averages points with equal values"
     )

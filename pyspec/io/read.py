@@ -125,7 +125,11 @@ def read(
             lazy,
         )
         if file.is_file() and Start.of(file).starts_with(*IN_HDF5):
-            _import_libraries(file)
+            # What the file will probably need is imported here, and not by each child anew.
+            available("h5py")
+            for reader in READERS.values():
+                if file.suffix.lower()[1:] in reader.endings:
+                    any(not available(library) for library in reader.libraries)
             rehearse(file, work)
         dataset = work()
         if energy_scale is not None:
@@ -165,20 +169,21 @@ def _dataset(
 ) -> Dataset:
     """What the reader finds, with the axes that are given, as a Dataset."""
     reader = lazy_reader(file, format) if lazy else _format(file, format)
-    _refuse_foreign(file, reader, options)
-    inside: dict[str, str] = {}
-    outside = {}
-    notes: list[str] = []
-    for kind, axis in axes.items():
-        near = None
-        if isinstance(axis, (str, Path)) and axis != "index":
-            near = one_file(kind, axis, (Path(), file.parent))
-        if reader.has_names and near is None and isinstance(axis, str) and axis != "index":
-            inside[kind] = axis
-        elif axis is not None:
-            outside[kind] = _axis(file, axis, near, kind)
-            notes += [] if near is None else [f"{kind} is what {near} holds"]
-    sizes = {kind: _size(axis, kind) for kind, axis in outside.items()}
+    for key, value in options.items():
+        if value is not None and key not in reader.keywords:
+            homes = [name for name, other in READERS.items() if key in other.keywords]
+            own = ", ".join(f"{word}=" for word in reader.keywords) or "none of its own"
+            raise DataError(
+                f"{file}: {key}= is for {', '.join(homes)}; this file is read as {reader.name}, "
+                f"which takes {own}; leave {key}= out, or say format="
+            )
+    inside, outside, notes = _axes(file, reader, axes)
+    sizes: dict[str, int | None] = {}
+    for kind, axis in outside.items():
+        try:
+            sizes[kind] = None if isinstance(axis, str) else int(np.size(axis))
+        except ValueError:  # lists of different lengths
+            raise DataError(f"{kind} is {shortened(axis)}; give an array of real numbers") from None
     request = Request(file, **options, **inside, sizes=sizes)
     try:
         with warnings.catch_warnings():
@@ -188,7 +193,6 @@ def _dataset(
             table.notes += notes
             stem = visible(file.stem)
             table.name = stem if not table.name else f"{stem}: {table.name}"
-            table.hint = _axes_beside(file) or table.hint
             return assemble(
                 table, str(file), energy=outside.get("energy"), time=outside.get("time"), **rest
             )
@@ -201,22 +205,29 @@ def _dataset(
         ) from None
 
 
-def _import_libraries(file: Path) -> None:
-    """Imports what the file will probably need, so that another process need not do it again."""
-    ending = file.suffix.lower()[1:]
-    for reader in READERS.values():
-        if ending in reader.endings:
-            for library in reader.libraries:
-                available(library)
-    available("h5py")
-
-
-def _size(axis: Any, kind: str) -> int | None:
-    """The number of points of an axis that is given; None for 'index'."""
-    try:
-        return None if isinstance(axis, str) else int(np.size(axis))
-    except ValueError:  # lists of different lengths
-        raise DataError(f"{kind} is {shortened(axis)}; give an array of real numbers") from None
+def _axes(
+    file: Path, reader: Reader, axes: Mapping[str, object]
+) -> tuple[dict[str, str], dict[str, Any], list[str]]:
+    """(names of axes inside of the file; axes that are given, or in other files; notes)."""
+    inside: dict[str, str] = {}
+    outside: dict[str, Any] = {}
+    notes: list[str] = []
+    for kind, axis in axes.items():
+        if not isinstance(axis, (str, Path)) or axis == "index":
+            outside |= {} if axis is None else {kind: axis}
+        elif near := one_file(kind, axis, (Path(), file.parent)):
+            is_npy = NPY.sniff(Start.of(near))
+            outside[kind] = NPY.read(Request(near)).data if is_npy else read_axis(near)
+            notes.append(f"{kind} is what {near} holds")
+        elif reader.has_names and isinstance(axis, str):
+            inside[kind] = axis
+        else:
+            names = sorted(item.name for item in file.parent.iterdir() if item.is_file())
+            raise DataError(
+                f"{file}: {kind}={str(axis)!r} is no file, here or beside the data; give an array, "
+                f"a path or 'index'{suggest(Path(axis).name, names)}"
+            )
+    return inside, outside, notes
 
 
 def _existing(path: str | Path, folders: bool = False) -> Path:
@@ -242,12 +253,7 @@ def _existing(path: str | Path, folders: bool = False) -> Path:
         )
     if file.is_dir():
         names = sorted(item.name for item in file.iterdir() if item.is_file())[:12]
-        stems = {Path(item).stem: item for item in names}
-        say = ""
-        if {"data", "energy"} <= stems.keys():
-            axes = [f"{kind}={stems[kind]!r}" for kind in ("energy", "time") if kind in stems]
-            say = f": read({str(file / stems['data'])!r}, {', '.join(axes)})"
-        say = say or (f", such as {', '.join(names)}" if names else "; it is empty")
+        say = f", such as {', '.join(names)}" if names else "; it is empty"
         raise DataError(f"{file}: is a folder; give a file of it{say}")
     if not file.is_file():
         if re.match(r"\w{2,}:/", str(file)):
@@ -286,17 +292,6 @@ def _format(file: Path, name: str | None) -> Reader:
     return last
 
 
-def _refuse_foreign(file: Path, reader: Reader, options: Mapping[str, object]) -> None:
-    for key, value in options.items():
-        if value is not None and key not in reader.keywords:
-            homes = [name for name, other in READERS.items() if key in other.keywords]
-            own = ", ".join(f"{word}=" for word in reader.keywords) or "none of its own"
-            raise DataError(
-                f"{file}: {key}= is for {', '.join(homes)}; this file is read as {reader.name}, "
-                f"which takes {own}; leave {key}= out, or say format="
-            )
-
-
 def one_file(keyword: str, name: str | Path, folders: Sequence[Path]) -> Path | None:
     """The file of that name seen from one of these folders; None where there is none.
 
@@ -315,33 +310,3 @@ def one_file(keyword: str, name: str | Path, folders: Sequence[Path]) -> Path | 
                 "and these differ; give the whole path of the one that is meant"
             )
     return matches[0] if matches else None
-
-
-def _axis(file: Path, axis: object, near: Path | None, kind: str) -> object:
-    """An axis as given: an array, 'index', or what the file `near` holds."""
-    if isinstance(axis, str) and axis == "index":
-        return axis
-    if not isinstance(axis, (str, Path)):
-        return axis
-    if near is None:
-        names = sorted(item.name for item in file.parent.iterdir() if item.is_file())
-        raise DataError(
-            f"{file}: {kind}={str(axis)!r} is no file, here or beside the data; give an array, "
-            f"a path or 'index'{suggest(Path(axis).name, names)}"
-        )
-    return NPY.read(Request(near)).data if NPY.sniff(Start.of(near)) else read_axis(near)
-
-
-def _axes_beside(file: Path) -> str:
-    """How to read the axes that lie beside the data in files named energy and time."""
-    endings = (file.suffix, ".csv", ".txt", ".npy")
-    near = {
-        axis: path.name
-        for axis in ("energy", "time")
-        for path in (file.parent / f"{axis}{ending}" for ending in endings)
-        if path.is_file() and file.stem not in ("energy", "time")
-    }
-    say = ", ".join(f"{axis}={name!r}" for axis, name in near.items())
-    return (
-        f"Beside it: {' and '.join(near.values())}; say read({str(file)!r}, {say})" if say else ""
-    )

@@ -50,6 +50,11 @@ class Start:
         return self.raw.startswith(words)
 
 
+def damaged(place: object, what: str) -> DataError:
+    """The error of a file that does not hold what it says; `place` is its path, or path:line."""
+    return DataError(f"{place}: {what}; it is damaged or incomplete: copy or export it again")
+
+
 def begins_with(*words: bytes) -> Callable[[Start], bool]:
     """What recognises a format by the first bytes of its files, one of these."""
     return lambda start: start.starts_with(*words)

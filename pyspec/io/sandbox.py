@@ -16,17 +16,16 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import cast
 
 from pyspec.errors import DataError
+from pyspec.io.optional import available
 
 #: Wall clock that such a process gets, times its seconds of a processor: other work may have most
 #: of the processors. What waits for ever ends here, what computes for ever at its limit.
 PATIENCE = 10
-
 
 #: What the child runs. Isolated (-I) and without site (-S), it has the standard library alone.
 #: That stays first: no file of the working folder, or beside the script, stands for its modules.
@@ -34,7 +33,7 @@ PATIENCE = 10
 _CODE = """
 import sys
 sys.path += {places!r}
-from {module} import main
+from pyspec.io.sandbox import main
 sys.stdout.buffer.write({begun!r})
 sys.stdout.buffer.flush()
 main()
@@ -42,63 +41,60 @@ main()
 _BEGUN = b"pyspec began\n"
 
 
-@dataclass(frozen=True)
-class Ended:
-    """How such a process ended: exit code, None where its time was over, and what it printed."""
+def run_apart(work: Callable[[], object], seconds: float, memory: int) -> tuple[int | None, bytes]:
+    """Runs `work`, which is pickled, in a Python of its own, with so many seconds of a processor
+    and bytes of memory. Returns its exit code, None where its time was over, and what it printed.
 
-    code: int | None
-    printed: bytes
-
-
-def run_apart(module: str, stdin: bytes, seconds: float) -> Ended:
-    """Runs ``main()`` of a module in a Python of its own, which takes no module from the working
-    folder: `stdin` is its standard input. It is to take `seconds` of a processor.
-
-    Raises :class:`OSError` where the process did not come so far as to call ``main()``.
+    Raises :class:`OSError` where the process did not come so far as to begin, and what pickling
+    raises.
     """
-    code = _CODE.format(places=_places(), module=module, begun=_BEGUN)
     if not sys.executable:
         raise OSError("this Python does not know its own path, sys.executable")
-    ended: int | None
+    # The folder of this package is the last one; those of work and script are left out.
+    left_out = {"", os.getcwd(), os.path.dirname(os.path.realpath(sys.argv[0]))}
+    places = [folder for folder in sys.path if folder not in left_out]
+    places.append(str(Path(__file__).resolve().parents[2]))
+    code: int | None
     try:
         done = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", code],
-            input=stdin,
+            [sys.executable, "-I", "-S", "-c", _CODE.format(places=places, begun=_BEGUN)],
+            input=pickle.dumps((work, seconds, memory)),
             env={**os.environ, "OMP_NUM_THREADS": "1"},
             capture_output=True,
             timeout=PATIENCE * seconds,
             check=False,
         )
-        ended, printed, errors = done.returncode, done.stdout, done.stderr
+        code, printed, errors = done.returncode, done.stdout, done.stderr
     except subprocess.TimeoutExpired as error:
-        ended, printed, errors = None, error.stdout or b"", error.stderr or b""
-    begun, mark, rest = printed.partition(_BEGUN)
-    if begun or not mark:
+        code, printed, errors = None, error.stdout or b"", error.stderr or b""
+    before, mark, rest = printed.partition(_BEGUN)
+    if before or not mark:
         last = errors.decode(errors="replace").strip().rpartition("\n")[2]
-        raise OSError(last[:300] or ("no answer" if ended is None else f"exit code {ended}"))
-    return Ended(ended, rest)
+        raise OSError(last[:300] or ("no answer" if code is None else f"exit code {code}"))
+    return code, rest
 
 
-def _places() -> list[str]:
-    """Where this process has its modules from, the folder of this package last; without the working
-    folder and the folder of the script."""
-    left_out = {"", os.getcwd(), os.path.dirname(os.path.realpath(sys.argv[0]))}
-    folders = [folder for folder in sys.path if folder not in left_out]
-    return [*folders, str(Path(__file__).resolve().parents[2])]
+def main() -> None:
+    """The child that was started: what to do comes pickled from its parent."""
+    available("h5py")  # takes memory, so it is there before the limits
+    perform(*pickle.load(sys.stdin.buffer))
+    os._exit(0)
 
 
-def limit_process(memory: int, seconds: int) -> None:
-    """Limits this process to `memory` bytes beyond what it has and to `seconds` of a processor,
-    and switches core files off, on systems that have such limits."""
+def perform(work: Callable[[], object], seconds: float, memory: int) -> None:
+    """Runs `work` with so many seconds of a processor and `memory` bytes beyond what this process
+    has, without core files, on systems that have such limits. Errors of `work` are left out."""
     with suppress(ImportError, OSError, ValueError):
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         used = resource.getrusage(resource.RUSAGE_SELF)
-        most = int(used.ru_utime + used.ru_stime) + seconds
+        most = int(used.ru_utime + used.ru_stime) + int(seconds) + 1
         resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
         held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (held + memory, held + memory))
+    with suppress(Exception):
+        work()
 
 
 # ---- rehearsals
@@ -107,9 +103,6 @@ def limit_process(memory: int, seconds: int) -> None:
 _SECONDS, _SECONDS_PER_MB = 20.0, 0.2
 #: Bytes beyond those of the process, and more for each byte of the file.
 _MEMORY, _MEMORY_RATIO = 4 << 30, 1000
-
-#: What the library does with a file, in words.
-_CRASHES, _LATE = "crashes on", "does not come to an end with"
 
 #: Files that were read to the end: their path, length and time of change.
 _read_before: set[tuple[str, int, int]] = set()
@@ -127,37 +120,45 @@ def rehearse(path: Path, work: Callable[[], object]) -> None:
     if key in _read_before:
         return
     seconds = _SECONDS + _SECONDS_PER_MB * state.st_size / (1 << 20)
-    memory = _MEMORY + _MEMORY_RATIO * state.st_size
-    run = _fork if sys.platform == "linux" else _start
-    status = run(work, seconds, memory)
-    if status:
+    run = _fork if sys.platform == "linux" else run_apart
+    try:
+        code, _ = run(work, seconds, _MEMORY + _MEMORY_RATIO * state.st_size)
+    except (OSError, pickle.PicklingError, AttributeError, TypeError):
+        code = 0  # no process can be started: the file is read without
+    if code != 0:
+        # Its seconds on the clock, or of a processor, are over.
+        is_late = code is None or (sys.platform != "win32" and code == -signal.SIGXCPU)
+        what = "does not come to an end with" if is_late else "crashes on"
         raise DataError(
-            f"{path}: the HDF5 file is damaged (the HDF5 library {status} it); copy it once more"
+            f"{path}: the HDF5 file is damaged (the HDF5 library {what} it); copy it once more"
         )
     _read_before.add(key)
 
 
-def _perform(work: Callable[[], object], memory: int, seconds: float) -> None:
-    """What the child does. Errors are raised again where they can be seen."""
-    limit_process(memory, int(seconds) + 1)
-    with suppress(Exception):
-        work()
-
-
-def _fork(work: Callable[[], object], seconds: float, memory: int) -> str:
-    """How the child ended, as words for an error; "" if all is well."""
+def _fork(work: Callable[[], object], seconds: float, memory: int) -> tuple[int | None, bytes]:
+    """As :func:`run_apart`, of a copy of this process, which prints nothing."""
     ended, tells = os.pipe()
     try:
         with warnings.catch_warnings(), _lock():
             # Of threads at a fork: the child only reads a file, and is given up if it waits.
             warnings.simplefilter("ignore")
             child = os.fork()
-    except OSError:  # no process is left: the file is read without
+    except OSError:
         os.close(ended)
         os.close(tells)
-        return ""
+        raise
     if not child:
-        _be_child(work, memory, seconds)
+        code = 1
+        try:
+            faulthandler.disable()
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            silent = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(silent, stream)
+            perform(work, seconds, memory)
+            code = 0
+        finally:
+            os._exit(code)
     os.close(tells)
     in_time = False
     try:
@@ -167,7 +168,7 @@ def _fork(work: Callable[[], object], seconds: float, memory: int) -> str:
             os.kill(child, signal.SIGKILL)
         status = os.waitpid(child, 0)[1]
         os.close(ended)
-    return _words(os.waitstatus_to_exitcode(status)) if in_time else _LATE
+    return os.waitstatus_to_exitcode(status) if in_time else None, b""
 
 
 def _lock() -> AbstractContextManager[object]:
@@ -176,38 +177,3 @@ def _lock() -> AbstractContextManager[object]:
         return cast(AbstractContextManager[object], import_module("h5py._objects").phil)
     except (ImportError, AttributeError):
         return nullcontext()
-
-
-def _be_child(work: Callable[[], object], memory: int, seconds: float) -> None:
-    code = 1
-    try:
-        faulthandler.disable()
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        silent = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(silent, stream)
-        _perform(work, memory, seconds)
-        code = 0
-    finally:
-        os._exit(code)
-
-
-def _start(work: Callable[[], object], seconds: float, memory: int) -> str:
-    try:
-        code = run_apart(__name__, pickle.dumps((work, memory, seconds)), seconds).code
-    except (OSError, pickle.PicklingError, AttributeError, TypeError):
-        return ""  # no process can be started: the file is read without
-    return _LATE if code is None else _words(code)
-
-
-def main() -> None:
-    """The child that was started: what to do comes pickled from its parent."""
-    work, memory, seconds = pickle.load(sys.stdin.buffer)
-    _perform(work, memory, seconds)
-    os._exit(0)
-
-
-def _words(code: int) -> str:
-    if sys.platform != "win32" and code == -signal.SIGXCPU:  # its seconds of a processor are over
-        return _LATE
-    return _CRASHES if code else ""

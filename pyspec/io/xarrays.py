@@ -90,7 +90,9 @@ def raw_table_of_xarray(
     beside: Mapping[str, DataArray] = {}
     if hasattr(array, "data_vars"):
         beside, array = array, _variable(array, where, data, errors, notes)
-        errors = errors or _own_errors(beside, array)
+        own = f"{array.name}{ERRORS}"
+        if errors is None and own in beside and {*beside[own].dims} == {*array.dims}:
+            errors = own
     if not hasattr(array, "dims") or not hasattr(array, "coords"):
         raise DataError(
             f"{where}: from_xarray takes an xarray.DataArray or Dataset, not {type(array).__name__}"
@@ -124,7 +126,8 @@ def raw_table_of_xarray(
         if unit and new not in table.units:
             table.units[new] = show_unit(unit)
         if new in ("energy", "time") and new not in table.units:
-            table.units[new] = _unit_of_name(dim)
+            shown = show_unit(dim)  # of a dimension that is called "nm"
+            table.units[new] = shown if guess_kind("", shown) and len(dim) > 1 else ""
         table.labels[new] = str(coord.attrs.get("long_name", dim))
     named = ", ".join(f"{dim} is {kinds[dim]}" for dim in dims if dim in kinds)
     say = "other dimensions: energy=, time="
@@ -136,11 +139,6 @@ def _decoded(array: DataArray) -> npt.NDArray[np.generic]:
     """The numbers of a variable. xarray decodes as it opens a file, and then takes the attributes
     away that say how."""
     return Coding.of(array.attrs).decode(np.asarray(array.values))
-
-
-def _unit_of_name(dim: str) -> str:
-    shown = show_unit(dim)
-    return shown if guess_kind("", shown) and len(dim) > 1 else ""
 
 
 def _along(
@@ -197,12 +195,6 @@ def _errors(
     return spread.transpose(*array.dims)
 
 
-def _own_errors(beside: Mapping[str, DataArray], array: DataArray) -> str | None:
-    """The variable that is named as the standard errors of the data, and has their dimensions."""
-    name = f"{array.name}{ERRORS}"
-    return name if name in beside and {*beside[name].dims} == {*array.dims} else None
-
-
 def _variable(
     dataset: xarray.Dataset, where: str, data: str | None, errors: str | None, notes: list[str]
 ) -> DataArray:
@@ -235,21 +227,17 @@ def _kinds(
     """Dimension → "energy" or "time"."""
     kinds: dict[str, str] = {}
     for kind, name in names.items():
-        if name is None:
-            continue
-        if name not in dims:
+        if name is not None and name not in dims:
             raise DataError(
                 f"{where}: {kind}={name!r} is no dimension of the data; they have "
                 f"{', '.join(dims)}{suggest(str(name), dims)}"
             )
-        kinds[name] = kind
+        kinds |= {} if name is None else {name: kind}
     for kind in ("energy", "time"):
-        free = [dim for dim in dims if dim not in kinds]
-        if kind in kinds.values() or not free:
+        if kind in kinds.values():
             continue
-        alike = [dim for dim in free if _kind(array, dim) == kind]
-        exact = [dim for dim in alike if dim == kind]
-        alike = exact or alike
+        alike = [dim for dim in dims if dim not in kinds and _kind(array, dim) == kind]
+        alike = [kind] if kind in alike else alike
         if len(alike) > 1:
             raise DataError(
                 f"{where}: {' and '.join(alike)} both look like {kind}; say {kind}={alike[-1]!r}"

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 import tempfile
 import warnings
-from importlib import import_module
+from collections.abc import Callable
 
 import pytest
 
-from pyspec.io import sandbox
 from pyspec.io.archive import salvage
 
 
-def run_apart(module: str, stdin: bytes, seconds: float) -> sandbox.Ended:
+def run_apart(work: Callable[[], object], seconds: float, memory: int) -> tuple[int, bytes]:
     """``sandbox.run_apart`` by a fork."""
     with tempfile.TemporaryFile() as printed, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of threads at a fork
         child = os.fork()
         if not child:
             try:
-                sys.stdin = io.TextIOWrapper(io.BytesIO(stdin))
-                sys.stdout = io.TextIOWrapper(io.FileIO(printed.fileno(), "w", closefd=False))
-                import_module(module).main()
+                sys.stdout = os.fdopen(os.dup(printed.fileno()), "w")
+                work()
             finally:
                 sys.stdout.flush()
                 os._exit(0)
         status = os.waitpid(child, 0)[1]
         printed.seek(0)
-        return sandbox.Ended(os.waitstatus_to_exitcode(status), printed.read())
+        return os.waitstatus_to_exitcode(status), printed.read()
 
 
 @pytest.fixture

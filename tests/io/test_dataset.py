@@ -110,7 +110,7 @@ def test_axes_are_calibrated() -> None:
         (lambda d: d.shift(enrgy=1), "did you mean 'energy'"),
         (lambda d: d.shift(energy="1"), "energy='1'; give the number that is added"),
         (lambda d: d.shift(energy=True), "give the number that is added"),
-        (lambda d: d.shift(energy=np.nan), "energy=nan is not finite"),
+        (lambda d: d.shift(energy=np.nan), "energy=nan; give the number"),
         (lambda d: d.for_file(), r"select\(y=0, x=10\), average with mean\('y', 'x'\); fit"),
     ],
 )  # fmt: skip

@@ -66,7 +66,7 @@ def test_a_series_and_a_map_are_converted_along_their_energy(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("head", "options", "message"),
     [
-        ("x,counts,sigma", {"to": "eV"}, r"say units=\{'energy': 'eV'\}, 'nm' if 400 to 700 are"),
+        ("x,counts,sigma", {"to": "eV"}, r"say units=\{'energy': 'eV'\} or another of"),
         ("E (Ry),counts,sigma", {"to": "eV"}, "has the unit 'Ry'"),
         ("E (eV),counts,sigma", {"to": "furlong"}, r"to= is one of eV, meV, .*not 'furlong'"),
         ("BE (eV),counts,sigma", {"to": "nm"}, "binding energy of electrons, which has no wave"),
@@ -88,7 +88,7 @@ def test_a_series_and_a_map_are_converted_along_their_energy(tmp_path: Path) -> 
         (
             "BE (eV),counts,sigma",
             {"energy_scale": "kinetic", "photon_energy": "Al"},
-            "photon_energy= is a number in eV, not 'Al'",
+            "photon_energy= is a positive number in eV, not 'Al'",
         ),
         ("BE (eV),counts,sigma", {"energy_scale": "bind"}, "did you mean 'binding'"),
     ],

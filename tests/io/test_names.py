@@ -68,10 +68,10 @@ def test_file_names() -> None:
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("a\x00.h5", "has a NUL character"),
-        ("\ud800.h5", "has a character that no file name can hold"),
-        ("x" * 256, "has a name of 256 bytes; a file name has at most 255"),
-        ("~nobody_of_that_name/a.h5", "give the folder in full"),
+        ("a\x00.h5", "null byte"),
+        ("\ud800.h5", "surrogates not allowed"),
+        ("x" * 256, "name too long; choose another"),
+        ("~nobody_of_that_name/a.h5", "home directory"),
         (7, "7 is no path; give the path of a file"),
         (None, "None is no path"),
     ],

@@ -22,7 +22,7 @@ from pyspec.io.archive.salvage import salvage_report
 
 FORKS = hasattr(os, "fork")
 #: How the process is made: forked, or started.
-WAYS = ["_fork", "_start"] if FORKS else ["_start"]
+WAYS = ["_fork", "run_apart"] if FORKS else ["run_apart"]
 #: The same, where one of both tells enough: what the child does is the same.
 FORKED = [*WAYS[:1], *(pytest.param(way, marks=pytest.mark.slow) for way in WAYS[1:])]
 
@@ -83,9 +83,9 @@ def test_a_file_is_rehearsed_once_until_it_changes(
 ) -> None:
     made: list[int] = []
 
-    def count(*given: Any) -> str:
+    def count(*given: Any) -> tuple[int, bytes]:
         made.append(1)
-        return ""
+        return 0, b""
 
     monkeypatch.setattr(sandbox, "_fork", count)
     monkeypatch.setattr(sys, "platform", "linux")
@@ -196,18 +196,19 @@ def test_a_child_that_does_not_start_is_no_empty_archive(
 
 
 def test_what_the_child_prints_before_it_begins_is_no_answer(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sandbox, "_BEGUN", b"another sign\n")
-    with pytest.raises(OSError, match="No module named"):
-        sandbox.run_apart("no_such_module", b"", 5.0)
+    code = "raise SystemExit('no such module')\n"
+    monkeypatch.setattr(sandbox, "_CODE", f"print('another sign', flush=True)\n{code}")
+    with pytest.raises(OSError, match="no such module"):
+        sandbox.run_apart(partial(int, "1"), 5.0, 1 << 30)
 
 
 def test_data_of_hdf5_are_read_beside_such_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where processes are started, not forked, as on macOS and Windows."""
-    monkeypatch.setattr(sandbox, "_fork", sandbox._start)
+    monkeypatch.setattr(sandbox, "_fork", sandbox.run_apart)
     monkeypatch.setattr(sandbox, "_read_before", set())
     monkeypatch.chdir(tmp_path)
     trace = plant(tmp_path, "signal")

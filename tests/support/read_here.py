@@ -11,4 +11,4 @@ from pyspec.io import sandbox
 @pytest.fixture(autouse=True)
 def _read_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.path.name != "test_sandbox.py":
-        monkeypatch.setattr(sandbox, "_start", lambda *given: "")
+        monkeypatch.setattr(sandbox, "run_apart", lambda *given: (0, b""))

@@ -50,12 +50,13 @@ def write_items(
     the file when it flushes, so without a flush after each fit those of all fits lay at the end.
     """
     for name in arrays:
-        if not _is_digest(name):
+        if not isinstance(name, str) or not re.fullmatch("[0-9a-f]{64}", name):
             raise DataError(
                 f"arrays/{shortened(name)}: is no sha256; name the array by pyspec.io.digest(array)"
             )
-    for name, value in (("pyspec", _version()), ("schema", header.VERSION)):
-        file.attrs.modify(name, value)
+    # In 32 bytes, so that another version takes its place.
+    file.attrs.modify("pyspec", np.array(VERSION.encode(), dtype="S32"))
+    file.attrs.modify("schema", header.VERSION)
     group, shared = file.require_group("fits"), file.require_group("arrays")
     places = _places(group, fits)
     new = [name for name in arrays if name not in shared]
@@ -78,17 +79,22 @@ def write_items(
 
 def _places(group: h5py.Group, fits: Sequence[Fit]) -> dict[str, Fit]:
     """New fits by their places. Fits that the archive holds already move behind the others, so that
-    `fits` are its last ones in their order."""
+    `fits` are its last ones in their order; one of another label replaces that of the archive."""
     old = sorted(group, key=int)
-    entries, gone = _new_and_held(group, old, fits)
-    again = {entry for entry in entries if isinstance(entry, str)}
-    order = [name for name in old if name not in again | gone]
-    for entry in entries:
-        if not isinstance(entry, str):
-            order.append(entry)
-        elif entry in again:
-            again.remove(entry)
-            order.append(entry)
+    facts = {name: group[name].attrs for name in old}
+    held = {bytes(own.get("unnamed", own["sha256"])): name for name, own in facts.items()}
+    behind: list[str | Fit] = []
+    for fit in fits:
+        name = held.get(_unnamed(fit))
+        if name is None or name not in group:
+            behind.append(fit)
+        elif _has_labels(group[name], fit):
+            behind += [name] if name not in behind else []
+        else:
+            if name not in behind:
+                del group[name]
+            behind.append(fit)
+    order = [*(name for name in old if name in group and name not in behind), *behind]
     last = max(map(int, old), default=0)
     places = [*old, *(f"{last + 1 + k:04d}" for k in range(len(order) - len(old)))]
     moved = {
@@ -96,8 +102,6 @@ def _places(group: h5py.Group, fits: Sequence[Fit]) -> dict[str, Fit]:
         for name, place in zip(order, places, strict=True)
         if isinstance(name, str) and name != place
     }
-    for name in gone:
-        del group[name]
     for name in moved:
         group.move(name, f"{name} moves")
     for name, place in moved.items():
@@ -107,27 +111,6 @@ def _places(group: h5py.Group, fits: Sequence[Fit]) -> dict[str, Fit]:
         for entry, place in zip(order, places, strict=True)
         if not isinstance(entry, str)
     }
-
-
-def _new_and_held(
-    group: h5py.Group, old: Sequence[str], fits: Sequence[Fit]
-) -> tuple[list[str | Fit], set[str]]:
-    """(new fits, and names of fits that the archive holds, in the order of `fits`; names of fits
-    that are replaced by one with another label)."""
-    if not old:
-        return [*fits], set()
-    held = {bytes(group[name].attrs["sha256"]): name for name in old}
-    entries: list[str | Fit] = [held.get(tree_digest(fit).encode(), fit) for fit in fits]
-    taken, gone = {entry for entry in entries if isinstance(entry, str)}, set()
-    alike = {_unnamed_of(group[name]): name for name in old if name not in taken}
-    for k, fit in enumerate(entries):
-        if isinstance(fit, str) or (name := alike.get(_unnamed(fit))) is None:
-            continue
-        if _has_labels(group[name], fit):
-            entries[k] = name
-        else:
-            gone.add(name)
-    return [entry for entry in entries if not (isinstance(entry, str) and entry in gone)], gone
 
 
 def members_of(fit: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -148,10 +131,6 @@ def _unnamed(fit: Fit) -> bytes:
     return tree_digest({**whole, "files": files} if files else whole).encode()
 
 
-def _unnamed_of(group: h5py.Group) -> bytes:
-    return bytes(group.attrs.get("unnamed", group.attrs["sha256"]))
-
-
 def _has_labels(group: h5py.Group, fit: Fit) -> bool:
     """Whether a fit has no other labels than that of an archive."""
     pairs = zip(members_of(group), members_of(fit), strict=True)
@@ -160,15 +139,6 @@ def _has_labels(group: h5py.Group, fit: Fit) -> bool:
 
 def _text(group: h5py.Group, key: str) -> str | None:
     return bytes(group[key][()]).decode() if key in group else None
-
-
-def _version() -> npt.NDArray[np.bytes_]:
-    """The version of pyspec, in 32 bytes, so that another one takes its place."""
-    return np.array(VERSION.encode(), dtype="S32")
-
-
-def _is_digest(name: object) -> bool:
-    return isinstance(name, str) and re.fullmatch("[0-9a-f]{64}", name) is not None
 
 
 def missing_items(file: h5py.File, kind: str, names: Sequence[str]) -> dict[str, str]:
@@ -194,7 +164,8 @@ def fit_names(file: h5py.File) -> list[str]:
     return sorted(file["fits"], key=int)
 
 
-def _fit(reader: Reader, file: h5py.File, name: str) -> Tree:
+def fit_of(reader: Reader, file: h5py.File, name: str) -> Tree:
+    """One fit, its digest checked. Raises whatever damage leads to."""
     group = file["fits"][name]
     fit, own = reader.tree(group)
     if bytes(group.attrs["sha256"]).decode() != own or not isinstance(fit, dict):
@@ -202,19 +173,12 @@ def _fit(reader: Reader, file: h5py.File, name: str) -> Tree:
     return fit
 
 
-def _array(reader: Reader, file: h5py.File, name: str) -> npt.NDArray[np.generic]:
+def array_of(reader: Reader, file: h5py.File, name: str) -> npt.NDArray[np.generic]:
+    """One array, its digest checked. Raises whatever damage leads to."""
     array = reader.array(file["arrays"][name])
     if digest(array) != name:
         raise DataError(f"arrays/{name}: its sha256 differs")
     return array
-
-
-def item_of(reader: Reader, file: object, kind: str, name: str) -> Tree | npt.NDArray[np.generic]:
-    """One fit ("fits") or one array ("arrays"), its digest checked.
-
-    Raises whatever damage leads to.
-    """
-    return (_array if kind == "arrays" else _fit)(reader, file, name)
 
 
 def check_root(file: h5py.File, path: Path) -> None:
@@ -278,11 +242,11 @@ def load_checked(
         arrays = list(file["arrays"])
         try:
             names = fit_names(file) if wanted is None else wanted.names(file)
-            fits = [_fit(reader, file, name) for name in names]
+            fits = [fit_of(reader, file, name) for name in names]
             if wanted is not None:
                 used = {member.get("data_sha256") for fit in fits for member in members_of(fit)}
                 arrays = [name for name in arrays if name in used]
-            return fits, {name: _array(reader, file, name) for name in arrays}
+            return fits, {name: array_of(reader, file, name) for name in arrays}
         except MemoryError:
             size = sum(int(file["arrays"][name].nbytes) for name in arrays)
             raise DataError(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
 
 
-class SteadyFile(io.RawIOBase):
+class SteadyFile(io.FileIO):
     """A binary file, open for reading and writing, that keeps the first error of writing.
 
     Attributes
@@ -28,35 +28,14 @@ class SteadyFile(io.RawIOBase):
     """
 
     def __init__(self, path: Path, new: bool) -> None:
-        super().__init__()
-        self._file = path.open("w+b" if new else "r+b", buffering=0)
+        super().__init__(path, "w+" if new else "r+")
         self.error: OSError | None = None
-
-    def readable(self) -> bool:
-        """Yes."""
-        return True
-
-    def writable(self) -> bool:
-        """Yes."""
-        return True
-
-    def seekable(self) -> bool:
-        """Yes."""
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """As of any file."""
-        return self._file.seek(offset, whence)
-
-    def tell(self) -> int:
-        """As of any file."""
-        return self._file.tell()
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         """Reads as any file does; gives zero bytes where a write has failed."""
         view = memoryview(buffer).cast("B")
         done = 0
-        while done < len(view) and (size := self._file.readinto(view[done:])):
+        while done < len(view) and (size := super().readinto(view[done:])):
             done += size
         if self.error is not None:
             view[done:] = bytes(len(view) - done)
@@ -69,7 +48,7 @@ class SteadyFile(io.RawIOBase):
         done = 0
         try:
             while self.error is None and done < len(view):
-                done += self._file.write(view[done:])
+                done += super().write(view[done:])
         except OSError as error:
             self.error = error
         return len(view)
@@ -78,15 +57,10 @@ class SteadyFile(io.RawIOBase):
         """As of any file, or keeps the error."""
         try:
             if self.error is None:
-                return self._file.truncate(size)
+                return super().truncate(size)
         except OSError as error:
             self.error = error
         return size or 0
-
-    def close(self) -> None:
-        """Closes the file; HDF5 has closed it before."""
-        self._file.close()
-        super().close()
 
 
 @contextmanager

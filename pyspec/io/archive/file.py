@@ -7,9 +7,9 @@ describes every field.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -47,8 +47,8 @@ def save_archive(
     mode : "append" to what is there, where a fit that it holds already moves to the end, and
         takes its new label; "replace" it, or "new" to refuse a file that exists
 
-    The old file is checked while it is copied to a temporary one in the same folder, which is
-    added to, synced and renamed. Two processes that save at the same time wait for each other.
+    The old file is copied to a temporary one in the same folder, which is checked, added to,
+    synced and renamed. Two processes that save at the same time wait for each other.
 
     Raises :class:`DataError` where the file is no archive, is damaged, or cannot be written.
     """
@@ -72,58 +72,42 @@ def save_archive(
         add = exists and mode == "append"
         with replacing(target) as part:
             if add:
-                _copy_checked(h5py, target, part)
+                if not target.is_file():
+                    raise DataError(f"{target}: is no file; choose another name")
+                shutil.copyfile(target, part)
+                check_archive(part, target)
+                with opened(h5py, part, target):
+                    pass
             size = {} if add else {"userblock_size": header.SIZE}
             with written(h5py, part, new=not add, **size) as file:
                 write_items(file, fits, arrays or {})
             header.seal(part)
 
 
-def _copy_checked(h5py: ModuleType, target: Path, part: Path) -> None:
-    """A whole archive of this version at `part`."""
-    if not target.is_file():
-        raise DataError(f"{target}: is no file; choose another name")
-    _refuse_other(target)
-    _check(target, part)
-    with opened(h5py, part, target):
-        pass
-
-
-def _check(path: Path, copy: Path | None = None) -> None:
-    """Raises :class:`DataError` unless every byte is as it was written."""
-    try:
-        user_block = header.check_sealed(path, copy)
-    except DamageError as error:
-        raise DamageError(error.damage, path) from None
-    except OSError as error:
-        if copy is not None:
-            raise  # the copy cannot be written: whoever replaces the file says so
-        raise DataError(f"{path}: cannot be read ({one_line(error)}); check the disk") from None
-    if user_block.version != header.VERSION:
-        raise header.refused(path, user_block.version)
-
-
-def _refuse_other(path: Path) -> None:
-    """Raises for what has no user block."""
-    if header.has_header(path):
-        return
+def check_archive(path: Path, shown: Path) -> None:
+    """Raises :class:`DamageError` unless every byte is as it was written, and :class:`DataError`
+    for what is no archive; errors call it `shown`."""
     with path.open("rb") as file:
         head = file.read(header.SIZE + len(header.HDF5))
-    if head[header.SIZE :] == header.HDF5:
-        raise DamageError("the header (the first 512 bytes)", path)
-    if not head.startswith(header.HDF5):
-        raise DataError(f"{path}: is no archive of fits: not HDF5, or damaged at its beginning")
-    raise DataError(
-        f"{path}: is HDF5, but no archive of fits that this pyspec reads; read data with read(), "
-        "load fits of an earlier version with the pyspec that saved them"
-    )
-
-
-def check_archive(path: Path) -> None:
-    """Raises :class:`DamageError` unless every byte is as it was written, and :class:`DataError`
-    for what is no archive."""
-    _refuse_other(path)
-    _check(path)
+    if not head.startswith(header.MAGIC):
+        if head[header.SIZE :] == header.HDF5:
+            raise DamageError("the header (the first 512 bytes)", shown)
+        if not head.startswith(header.HDF5):
+            raise DataError(
+                f"{shown}: is no archive of fits: not HDF5, or damaged at its beginning"
+            )
+        raise DataError(
+            f"{shown}: is HDF5, but no archive of fits that this pyspec reads; read data with "
+            "read(), load fits of an earlier version with the pyspec that saved them"
+        )
+    try:
+        version = header.check_sealed(path).version
+    except DamageError as error:
+        raise DamageError(error.damage, shown) from None
+    except OSError as error:
+        raise DataError(f"{shown}: cannot be read ({one_line(error)}); check the disk") from None
+    if version != header.VERSION:
+        raise header.refused(shown, version)
 
 
 @answered
@@ -147,7 +131,7 @@ def read_archive(
     h5py = need("h5py", "an archive of fits")
     file = existing(path)
     try:
-        check_archive(file)
+        check_archive(file, file)
         return *load_checked(h5py, file, wanted), None
     except DamageError:
         if not skip:

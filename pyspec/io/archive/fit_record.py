@@ -33,10 +33,7 @@ from pyspec.fit.findings.finding import Finding
 from pyspec.fit.results.joint import Member
 from pyspec.io.archive.addresses import is_left_out, references_of
 from pyspec.io.archive.contents import NAMED
-from pyspec.model import (
-    Measurement,
-    Model,
-)
+from pyspec.model import Model
 from pyspec.model.build.inputs import own_inputs
 from pyspec.model.data.source import source_of
 
@@ -51,9 +48,11 @@ def record_of(result: FitResult | SliceResults) -> dict[str, object]:
     if isinstance(result, SliceResults):
         own = _slices_record(result)
     elif isinstance(result, JointResult):
-        own = _joint_record(result)
+        pairs = zip(result._members, result.files, strict=True)
+        own = {**_fit_record(result), "files": [_file_record(*pair) for pair in pairs]}
+        own["kind"] = "joint"
     else:
-        own = {"kind": "fit", **_fit_record(result), **_fitted(result)}
+        own = {"kind": "fit", **_fit_record(result), **_fitted(result, result._problem.model)}
     return own | {"versions": dict(result.versions) or versions()} | _named(result)
 
 
@@ -91,19 +90,7 @@ def _fit_record(result: FitResult) -> dict[str, object]:
     }
 
 
-def _fitted(result: FitResult) -> dict[str, object]:
-    """What was fitted: model and measurement."""
-    model = result._problem.model
-    return _common(result, model, model.time)
-
-
 # several files
-
-
-def _joint_record(joint: JointResult) -> dict[str, object]:
-    """A joint fit, and what each file has of its own."""
-    files = [_file_record(*own) for own in zip(joint._members, joint.files, strict=True)]
-    return {"kind": "joint", **_fit_record(joint), "files": files}
 
 
 #: Numbers of a :class:`pyspec.fit.results.joint.Member`.
@@ -123,7 +110,7 @@ def _file_record(member: Member, file: FitResult) -> dict[str, object]:
         "left": None if member.left is None else member.left._asdict(),
         "statistics": _statistics(file),
         "started_from": file.started_from,
-        **_fitted(file),
+        **_fitted(file, file._problem.model),
         **_named(file),
     }
 
@@ -179,7 +166,7 @@ def _slices_record(slices: SliceResults) -> dict[str, object]:
         "settings": _settings(
             "" if done is None else done.method, slices.backend, settings_of(slices)
         ),
-        **_common(slices, model, np.asarray(slices.time, dtype=np.float64)),
+        **_fitted(slices, model, np.asarray(slices.time, dtype=np.float64)),
     }
 
 
@@ -188,44 +175,38 @@ BY_NAME = ("values", "stderr", "start")
 
 def _covariances(results: Sequence[FitResult | None]) -> Array | None:
     """(n_slices, n_free, n_free), NaN where a slice has none; None where no slice has one."""
-    covariances = [result.ending.covariance if result is not None else None for result in results]
-    shape = next((matrix.shape for matrix in covariances if matrix is not None), None)
-    if shape is None:
+    each = [None if result is None else result.ending.covariance for result in results]
+    some = next((matrix for matrix in each if matrix is not None), None)
+    if some is None:
         return None
-    return np.array(
-        [np.full(shape, np.nan) if matrix is None else matrix for matrix in covariances]
-    )
+    return np.array([np.full(some.shape, np.nan) if one is None else one for one in each])
 
 
-def _common(
-    result: FitResult | SliceResults, model: Model, time: Array | None
+def _fitted(
+    result: FitResult | SliceResults, model: Model, time: Array | None = None
 ) -> dict[str, object]:
-    measurement = result.measurement
-    return {
-        "texts": _texts(model),
-        "axes": {
-            "energy": model.energy,
-            "time": time,
-            "aux": model.aux,
-            "aux_weights": model.aux_weights,
-        },
-        "inputs": own_inputs(model, model.inputs),
-        "measurement": _window(measurement),
-        "data_sha256": "",
-        "by_reference": references_of(measurement),
-    }
-
-
-def _window(measurement: Measurement) -> dict[str, object]:
-    """The window, and all else that a Measurement has beside its data."""
-    record = {}
+    """What was fitted: the model, on its own times or those of slices, and the measurement but for
+    its data."""
+    measurement, window = result.measurement, {}
     for field in fields(measurement):
         value = getattr(measurement, field.name)
         if field.name != "data":
             if source_of(value) is not None:
                 value = None if is_left_out(value) else np.asarray(value)
-            record[field.name] = np.array(value) if isinstance(value, tuple) else value
-    return record
+            window[field.name] = np.array(value) if isinstance(value, tuple) else value
+    return {
+        "texts": _texts(model),
+        "axes": {
+            "energy": model.energy,
+            "time": model.time if time is None else time,
+            "aux": model.aux,
+            "aux_weights": model.aux_weights,
+        },
+        "inputs": own_inputs(model, model.inputs),
+        "measurement": window,
+        "data_sha256": "",
+        "by_reference": references_of(measurement),
+    }
 
 
 def _texts(model: Model) -> dict[str, object]:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from pyspec.errors import (
     one_line,
     shortened,
 )
-from pyspec.fit import FitResult, JointResult, OneFit, SliceResults
+from pyspec.fit import FitResult, JointResult, SliceResults
 from pyspec.fit.results.ended import title_of
 from pyspec.fit.results.joint import data_of_each
 from pyspec.fit.results.same_data import changed
@@ -29,7 +29,7 @@ from pyspec.io.archive.fields import Record
 from pyspec.io.archive.file import read_archive, save_archive
 from pyspec.io.archive.fit_record import record_of
 from pyspec.io.archive.results import result_of
-from pyspec.model.data.checksum import Data, checksum
+from pyspec.model.data.checksum import checksum
 from pyspec.model.data.digest import checksum_of, digest
 from pyspec.model.data.source import LOADED, source_of
 
@@ -64,7 +64,10 @@ def save_fit(
     measured: list[tuple[dict[str, Any], FitResult | SliceResults]] = []
     for fit in fits:
         if not isinstance(fit, (FitResult, SliceResults)):
-            raise DataError(f"save_fit takes fits, not {type(fit).__name__}{_whole_of(fit)}")
+            raise DataError(
+                f"save_fit takes fits, not {type(fit).__name__}; of fit_many save "
+                "[fits.result(k) for k in range(len(fits))], which fits once more"
+            )
         record: dict[str, Any] = record_of(fit)
         records.append(record)
         if isinstance(fit, JointResult):
@@ -78,36 +81,24 @@ def save_fit(
             record["data_sha256"] = fit.data_sha256
             continue
         of = fit if isinstance(fit, SliceResults) else fit.problem
-        then = of.data_checksum
+        in_memory = source_of(data) is None
         if id(data) not in digests:
-            digests[id(data)] = _checksum_now(fit, data), digest(data)
+            # Data by reference are read again.
+            now = checksum(data) if in_memory else checksum_of(replace(fit.measurement))
+            digests[id(data)] = now, digest(data)
         now, sha256 = digests[id(data)]
-        if now == then:
+        is_unchanged = now == of.data_checksum
+        if is_unchanged:
             record["data_sha256"] = sha256
-        if with_data and (source_of(data) is None or data.nbytes <= LOADED):
-            if now != then:
-                _refuse_changed(fit)
+        if with_data and (in_memory or data.nbytes <= LOADED):
+            if not is_unchanged:
+                name = " ".join(word for word in (fit.fit_type, "fit of", fit.model_name) if word)
+                raise DataError(
+                    f"{changed(name, 'they cannot be saved with it')}. save_fit(path, fit, "
+                    "with_data=False) of pyspec.io saves the fit without data"
+                )
             arrays[sha256] = np.asarray(data)
     save_archive(path, records, arrays=arrays, mode=mode)
-
-
-def _whole_of(fit: object) -> str:
-    """Says what to save in place of a fit of fit_many, which keeps values alone."""
-    if not isinstance(fit, OneFit):
-        return ""
-    return "; of fit_many save [fits.result(k) for k in range(len(fits))], which fits once more"
-
-
-def _checksum_now(fit: FitResult | SliceResults, data: Data) -> int:
-    if source_of(data) is not None:
-        return checksum_of(replace(fit.measurement))  # which reads them again
-    return checksum(data)
-
-
-def _refuse_changed(fit: FitResult | SliceResults) -> NoReturn:
-    name = " ".join(word for word in (fit.fit_type, "fit of", fit.model_name) if word)
-    remedy = ". save_fit(path, fit, with_data=False) of pyspec.io saves the fit without data"
-    raise DataError(f"{changed(name, 'they cannot be saved with it')}{remedy}")
 
 
 @answered

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -80,16 +79,10 @@ def seal(path: Path) -> None:
     """Writes the user block of a file that has room for it."""
     with path.open("rb+") as file:
         file.seek(SIZE)
-        digest, length = _digest(_pieces(file))
+        digest, length = _digest(file)
         head = _FIELDS.pack(MAGIC, VERSION, SIZE, length, digest, _NOTE, b"")[:480]
         file.seek(0)
         file.write(head + hashlib.sha256(head).digest())
-
-
-def has_header(path: Path) -> bool:
-    """Whether a file begins as an archive with a user block does."""
-    with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
 
 
 def read_header(file: BinaryIO) -> Header:
@@ -106,8 +99,8 @@ def read_header(file: BinaryIO) -> Header:
     return Header(version, length, digest)
 
 
-def check_sealed(path: Path, copy: Path | None = None) -> Header:
-    """Reads a whole archive, and copies it meanwhile where `copy` is given.
+def check_sealed(path: Path) -> Header:
+    """Reads a whole archive.
 
     Raises :class:`DamageError` where a byte is not as it was written. A version that this one does
     not know is not checked.
@@ -116,13 +109,7 @@ def check_sealed(path: Path, copy: Path | None = None) -> Header:
         header = read_header(file)
         if header.version != VERSION:
             return header
-        if copy is None:
-            digest, length = _digest(_pieces(file))
-        else:
-            file.seek(0)
-            with copy.open("wb") as target:
-                target.write(file.read(SIZE))
-                digest, length = _digest(_copied(_pieces(file), target))
+        digest, length = _digest(file)
     if length != header.length:
         kind = "cut off" if length < header.length else "longer than it was written"
         raise DamageError(
@@ -133,20 +120,10 @@ def check_sealed(path: Path, copy: Path | None = None) -> Header:
     return header
 
 
-def _digest(pieces: Iterator[bytes]) -> tuple[bytes, int]:
+def _digest(file: BinaryIO) -> tuple[bytes, int]:
+    """sha256 and length of the rest of an open file."""
     digest, length = hashlib.sha256(), 0
-    for piece in pieces:
+    while piece := file.read(_PIECE):
         digest.update(piece)
         length += len(piece)
     return digest.digest(), length
-
-
-def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    while piece := file.read(_PIECE):
-        yield piece
-
-
-def _copied(pieces: Iterator[bytes], target: BinaryIO) -> Iterator[bytes]:
-    for piece in pieces:
-        target.write(piece)
-        yield piece

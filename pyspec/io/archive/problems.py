@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +28,6 @@ from pyspec.model import (
     load_time_model,
 )
 from pyspec.model.build.free import single_valued
-from pyspec.model.data.checksum import Data
 from pyspec.model.data.measurement import row_of
 from pyspec.plan import CompiledModel, compile_model
 
@@ -40,7 +39,6 @@ class Recorded:
 
     record: Record
     data: object
-    fixed: ClassVar[None] = None
 
     def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -57,6 +55,11 @@ class Recorded:
     def label(self) -> str:
         """What the model is called."""
         return str(self.record["model_name"])
+
+    @property
+    def fixed(self) -> Mapping[str, float] | None:
+        """Fixed parameters that have other values than in the model; None where none has."""
+        return None
 
     @property
     def settings(self) -> Settings:
@@ -198,23 +201,12 @@ class RecordedFile(Recorded):
 
 
 @dataclass(frozen=True, eq=False)
-class RecordedSlice:
+class RecordedSlice(Recorded):
     """The same of one slice of a record."""
 
     whole: Recorded
     row: int
-    fixed: Mapping[str, float] | None
-    index: int
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The free parameters, the order of theta."""
-        return self.whole.names
-
-    @property
-    def label(self) -> str:
-        """What the model is called."""
-        return self.whole.label
+    held: Mapping[str, float] | None
 
     @property
     def model(self) -> Model:
@@ -222,11 +214,11 @@ class RecordedSlice:
         return self.whole.model
 
     @property
-    def settings(self) -> Settings:
-        """How it was run."""
-        return self.whole.settings
+    def fixed(self) -> Mapping[str, float] | None:
+        """The fixed parameters of the slice."""
+        return self.held
 
-    def measured(self, data: Data | None = None) -> Measurement:
+    def measured(self, data: Any = None) -> Measurement:
         """The data of the slice, or with others in their place."""
         measurement = row_of(self.whole.measurement, self.row)
         return measurement if data is None else replace(measurement, data=data)

@@ -123,7 +123,7 @@ def _fit_of(kept: Recorded, kind: type[FitResult] = FitResult) -> FitResult:
 
 def _result(
     kind: type[FitResult],
-    problem: Recorded | RecordedSlice,
+    problem: Recorded,
     table: ParameterTable,
     ending: Ending,
     facts: Record,
@@ -238,7 +238,7 @@ class RecordedSlices(Table[SliceFit]):
         fixed = {par.name: par.value for par in table if par.kind == "fixed"}
         result = _result(
             FitResult,
-            RecordedSlice(whole, row, fixed or None, k),
+            RecordedSlice(whole.record, whole.data, whole, row, fixed or None),
             table,
             self._ending(k, table, sides),
             {"message": message, "nfev": record["nfev"][k], "success": status == "converged"},

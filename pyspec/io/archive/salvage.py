@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from pyspec.io.archive import contents as records
 from pyspec.io.archive import header
 from pyspec.io.archive.tree import Reader, Tree
 from pyspec.io.optional import need
-from pyspec.io.sandbox import PATIENCE, limit_process, run_apart
+from pyspec.io.sandbox import PATIENCE, run_apart
 
 if TYPE_CHECKING:
     import h5py
@@ -68,10 +68,11 @@ def salvaged(path: Path) -> tuple[list[Tree], records.Arrays, Report]:
 
     Raises :class:`DataError` where nothing can be read.
     """
+    h5py = need("h5py", "an archive of fits")
     with tempfile.TemporaryDirectory(prefix="pyspec-") as folder:
         target = Path(folder) / "whole.h5"
         report = salvage(path, target, _completed(path, Path(folder)))
-        fits, arrays = records.load_checked(need("h5py", "an archive of fits"), target)
+        fits, arrays = records.load_checked(h5py, target)
     return fits, arrays, report
 
 
@@ -136,15 +137,9 @@ def _run_child(
     path: Path, target: Path, skipped: Collection[str], n_bytes: int, seconds: float
 ) -> list[dict[str, Any]]:
     """The lines that one child printed until it ended, crashed, or its time was over."""
-    asked = {
-        "path": str(path),
-        "target": str(target),
-        "skipped": list(skipped),
-        "memory": _MEMORY + _MEMORY_RATIO * n_bytes,
-        "seconds": int(seconds) + 1,
-    }
+    work = partial(_read_items, path, target, set(skipped))
     try:
-        printed = run_apart(__name__, json.dumps(asked).encode(), seconds).printed
+        _, printed = run_apart(work, seconds, _MEMORY + _MEMORY_RATIO * n_bytes)
     except OSError as error:
         raise DataError(
             f"{path}: needs a Python process of its own to be read safely, which cannot be started "
@@ -157,20 +152,12 @@ def _run_child(
     return [line for line in lines if isinstance(line, dict)]
 
 
-def main() -> None:
-    """The child: reads what to do from stdin and prints one line of JSON before and after each
-    item."""
-    asked = json.load(sys.stdin)
-    need("h5py", "an archive of fits")
-    limit_process(asked["memory"], asked["seconds"])
-    _read_items(Path(asked["path"]), Path(asked["target"]), set(asked["skipped"]))
-
-
 def _say(**line: object) -> None:
     print(json.dumps(line), flush=True)
 
 
 def _read_items(path: Path, target: Path, skipped: Collection[str]) -> None:
+    """What the child does. It prints one line of JSON before and after each item."""
     import h5py
 
     _say(item=_WHOLE)
@@ -182,12 +169,12 @@ def _read_items(path: Path, target: Path, skipped: Collection[str]) -> None:
         return
     reader = Reader(h5py, path.stat().st_size)
     kept: dict[str, dict[str, Any]] = {"fits": {}, "arrays": {}}
-    for kind, items in kept.items():
+    for kind, read in (("fits", records.fit_of), ("arrays", records.array_of)):
         for name in _names(file, kind, skipped):
             place = f"{kind}/{name}"
             _say(item=place)
             try:
-                items[name] = records.item_of(reader, file, kind, name)
+                kept[kind][name] = read(reader, file, name)
                 _say(item=place, whole=True)
             except Exception as error:
                 _say(item=place, why=one_line(error))

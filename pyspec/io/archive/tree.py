@@ -58,17 +58,14 @@ class TreeDigest:
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
 
-    def group(self, path: str) -> None:
-        """A dict."""
-        self._line("group", path)
-
-    def sequence(self, path: str, length: int) -> None:
-        """A list of anything but texts."""
-        self._line("list", path, str(length))
+    def entry(self, kind: str, path: str, details: object = "") -> None:
+        """A dict ("group"), or a list of anything but texts ("list") with its length."""
+        name = path.encode()
+        self._hash.update(f"{kind} {len(name)} ".encode() + name + f" {details}\n".encode())
 
     def texts(self, path: str, texts: list[bytes], shape: tuple[int, ...]) -> None:
         """A text (shape ()) or a list of texts, each with its length before it."""
-        self._line("text", path, str(shape))
+        self.entry("text", path, shape)
         for text in texts:
             self._hash.update(f"{len(text)}\n".encode())
             self._hash.update(text)
@@ -76,20 +73,12 @@ class TreeDigest:
     def numbers(self, path: str, array: npt.NDArray[np.generic]) -> None:
         """A number or an array."""
         plain = little_endian(array)
-        self._line("numbers", path, f"{plain.dtype.str} {array.shape}")
+        self.entry("numbers", path, f"{plain.dtype.str} {array.shape}")
         self._hash.update(plain.data if plain.size else b"")
-
-    def _line(self, kind: str, path: str, *details: str) -> None:
-        name = path.encode()
-        self._hash.update(b"%s %d %s %s\n" % (kind.encode(), len(name), name, _joined(details)))
 
     def hex(self) -> str:
         """The digest so far, as 64 hexadecimal digits."""
         return self._hash.hexdigest()
-
-
-def _joined(details: tuple[str, ...]) -> bytes:
-    return " ".join(details).encode()
 
 
 def write_tree(group: object, values: Mapping[str, object], where: str = "") -> str:
@@ -136,18 +125,20 @@ def _write_group(
     if depth > MAX_DEPTH:
         raise DataError(f"{shortened(place)}: nested more than {MAX_DEPTH} levels; flatten it")
     for key, value in values.items():
-        _check_name(key, place)
+        is_text = isinstance(key, str) and key not in ("", ".") and not {"/", "\x00"} & set(key)
+        if not is_text or not _encodes(key):
+            raise DataError(f"{shortened(place)}: {shortened(key)} cannot be a name in an archive")
         inner = f"{path}/{key}" if path else key
         if value is None:
             continue
         if isinstance(value, Mapping):
-            digest.group(inner)
+            digest.entry("group", inner)
             made = group.create_group(key, track_order=True)
             _write_group(made, value, inner, where, digest, depth + 1)
         elif isinstance(value, (list, tuple)) and all(isinstance(entry, str) for entry in value):
             _write_texts(group, key, list(value), (len(value),), inner, where, digest)
         elif isinstance(value, (list, tuple)):
-            digest.sequence(inner, len(value))
+            digest.entry("list", inner, len(value))
             made = group.create_group(key, track_order=True)
             made.attrs["list"] = len(value)
             members = {str(k): entry for k, entry in enumerate(value)}
@@ -158,12 +149,6 @@ def _write_group(
             array = _numbers(value, f"{where}/{inner}".strip("/"))
             digest.numbers(inner, array)
             _write_array(group, key, array, packing(array.size))
-
-
-def _check_name(key: object, place: str) -> None:
-    is_text = isinstance(key, str) and key not in ("", ".") and not {"/", "\x00"} & set(key)
-    if not is_text or not _encodes(str(key)):
-        raise DataError(f"{shortened(place)}: {shortened(key)} cannot be a name in an archive")
 
 
 def _encodes(text: str) -> bool:
@@ -304,22 +289,17 @@ class Reader:
         item = self._h5py.h5o.open(group, name)
         if isinstance(item, self._h5py.h5g.GroupID):
             size = self._length(item)
-            if size is not None:
-                digest.sequence(path, size)
-            else:
-                digest.group(path)
+            kind, details = ("group", "") if size is None else ("list", str(size))
+            digest.entry(kind, path, details)
             return self._members(item, path, digest, depth + 1)
         value = self._values(item)
         if value.dtype.kind not in "biuf":
-            return self._texts(value, path, digest)
+            encoded = [bytes(text) for text in value.astype(object).ravel()]
+            digest.texts(path, encoded, value.shape)
+            texts: list[Value] = [text.decode() for text in encoded]
+            return texts[0] if value.shape == () else texts
         digest.numbers(path, value)
         return value.item() if value.shape == () else value
-
-    def _texts(self, value: npt.NDArray[np.generic], path: str, digest: TreeDigest) -> Value:
-        encoded = [bytes(text) for text in value.astype(object).ravel()]
-        digest.texts(path, encoded, value.shape)
-        texts: list[Value] = [text.decode() for text in encoded]
-        return texts[0] if value.shape == () else texts
 
     def _values(self, item: h5py.h5d.DatasetID) -> npt.NDArray[np.generic]:
         """Of a dataset: numbers, bytes, or objects that are texts of variable length. Refuses

@@ -63,7 +63,7 @@ def verify_archive(path: str | Path) -> Verification:
     h5py = need("h5py", "an archive of fits")
     file = existing(path)
     try:
-        check_archive(file)
+        check_archive(file, file)
         fits, arrays = load_checked(h5py, file)
         whole = [f"fits/{k:04d}" for k in range(1, len(fits) + 1)]
         whole += [f"arrays/{name}" for name in arrays]

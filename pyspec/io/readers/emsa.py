@@ -9,7 +9,7 @@ import numpy as np
 
 from pyspec.errors import DataError
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Reader, Request, Start, damaged
 from pyspec.io.tables.cells import number, numbers_of
 from pyspec.io.tables.text import read_text
 from pyspec.io.units import guess_kind, show_unit
@@ -32,16 +32,14 @@ def read(request: Request) -> RawTable:
     numbers = np.array(values)
     if with_x:
         if numbers.size % 2:
-            raise DataError(f"{path}: DATATYPE is XY, but {numbers.size} values are no pairs")
+            raise damaged(path, f"DATATYPE is XY, but {numbers.size} values are no pairs")
         x, y = numbers[::2], numbers[1::2]
     else:
         first, step = (_need(path, keys, key) for key in ("OFFSET", "XPERCHAN"))
         x, y = first + step * np.arange(numbers.size), numbers
     if not y.size or not ended or (announced is not None and announced != y.size):
-        raise DataError(
-            f"{path}: {y.size} values of {keys.get('NPOINTS', 'unknown')[:20]}"
-            f"{'' if ended else ', and no #ENDOFDATA'}; the file was not written completely"
-        )
+        end = "" if ended else ", and no #ENDOFDATA"
+        raise damaged(path, f"{y.size} values of {keys.get('NPOINTS', 'unknown')[:20]}{end}")
     unit, label = keys.get("XUNITS", ""), keys.get("XLABEL", "")
     kind = guess_kind(label, unit) or "energy"
     table = RawTable(y, [kind], {kind: x}, name=keys.get("TITLE", ""), meta=dict(keys))

@@ -8,7 +8,7 @@ import numpy as np
 
 from pyspec.errors import DataError
 from pyspec.io.raw_table import RawTable, monotonic
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Reader, Request, Start, damaged
 from pyspec.io.tables.cells import numbers_of
 from pyspec.io.tables.text import read_text
 
@@ -35,11 +35,15 @@ def read(request: Request) -> RawTable:
     mark = marks[0]
     kind = lines[mark].strip().lower()
     rows, across = _KINDS[kind]
-    n_explicit = _interval(path, lines, mark + 1)
+    words = lines[mark + 1].split() if mark + 1 < len(lines) else []
+    if len(words) != 2 or words[0].lower() != "intervalnr" or not words[1].isdigit():
+        says = "expected 'Intervalnr' and the number of explicit values"
+        raise damaged(f"{path}:{mark + 2}", says)
+    n_explicit = int(words[1])
     numbered = enumerate(lines[mark + 2 :], mark + 3)
     blocks = [(at, numbers_of(path, at, line)) for at, line in numbered if line.strip()]
     if sum(len(row) for _, row in blocks) <= n_explicit:
-        raise DataError(f"{path}: the file ends before its data; it was not written completely")
+        raise damaged(path, "the file ends before its data")
     axis, records = _records(path, blocks, n_explicit, rows)
     numbers = np.array(records)
     table = RawTable(numbers[:, 1:], [rows, across], {rows: numbers[:, 0], across: np.array(axis)})
@@ -63,26 +67,16 @@ def _records(
     if n and records and len(records[-1]) == n + 1 and monotonic([row[0] for row in records]):
         return every[:n], records
     if len(axis) != n and all(len(row) in (len(axis), len(axis) + 1) for _, row in rest):
-        raise DataError(
-            f"{path}:{at}: Intervalnr says {n} values, the line has {len(axis)}; "
-            "correct the one that is wrong"
-        )
+        raise damaged(f"{path}:{at}", f"Intervalnr says {n} values, the line has {len(axis)}")
     for at, row in rest if len(axis) == n else ():
         if len(row) != n + 1:
-            raise DataError(
-                f"{path}:{at}: the row has {len(row)} values; it needs the {rows} and {n} data"
-            )
+            needs = f"it needs the {rows} and {n} data"
+            raise damaged(f"{path}:{at}", f"the row has {len(row)} values; {needs}")
+    needs = f"{n} values of an axis and rows of {n + 1}: the {rows} and {n} data"
     raise DataError(
-        f"{path}: holds {len(every)} numbers, which are no {n} values of an axis and rows of "
-        f"{n + 1}: the {rows} and {n} data; a number is missing, or one too many"
+        f"{path}: holds {len(every)} numbers, which are no {needs}; a number is missing, or one "
+        "too many"
     )
-
-
-def _interval(path: Path, lines: list[str], at: int) -> int:
-    words = lines[at].split() if at < len(lines) else []
-    if len(words) == 2 and words[0].lower() == "intervalnr" and words[1].isdigit():
-        return int(words[1])
-    raise DataError(f"{path}:{at + 1}: expected 'Intervalnr' and the number of explicit values")
 
 
 READER = Reader(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import mmap
+import struct
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +15,6 @@ import numpy.typing as npt
 from pyspec.errors import DataError, one_line, several
 from pyspec.io.arrays import Entry, choose
 from pyspec.io.coding import Coding
-from pyspec.io.hdf5_heap_check import check_heaps
 from pyspec.io.optional import need
 from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Reader, Request, begins_with
@@ -24,6 +25,44 @@ if TYPE_CHECKING:
     import h5py
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
+#: How a heap of words begins; see :func:`check_heaps`.
+_HEAP = b"GCOL\x01\x00\x00\x00"
+
+
+def check_heaps(path: Path) -> None:
+    """Raises :class:`DataError` where a heap of the file does not fit its own lengths: the library
+    would never end with it.
+
+    A file keeps strings of any length in global heaps (HDF5 file format specification 3.0, section
+    III.E). A heap begins with "GCOL", version 1, three bytes of 0 and its length. Then come
+    objects: 16 bytes (number, count, 4 unused bytes, length) and the content, padded to 8 bytes.
+    Number 0 is the free space at the end.
+    """
+    if path.stat().st_size < len(_HEAP):
+        return
+    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as raw:
+        at = raw.find(_HEAP)
+        while at >= 0:
+            if not _heap_fits(raw, at):
+                raise DataError(
+                    f"{path}: the HDF5 file is damaged (the heap of words at byte {at} does not "
+                    "fit its lengths); copy it once more"
+                )
+            at = raw.find(_HEAP, at + len(_HEAP))
+
+
+def _heap_fits(raw: mmap.mmap, at: int) -> bool:
+    """Whether the objects of one collection lie within it, one after the other."""
+    if at + 16 > len(raw):
+        return False
+    end = at + struct.unpack_from("<Q", raw, at + 8)[0]
+    at += 16
+    while at + 16 <= end <= len(raw):
+        number, length = struct.unpack_from("<H6xQ", raw, at)
+        if number == 0:
+            return bool(length == end - at)
+        at += 16 + (length + 7) // 8 * 8
+    return bool(at <= end <= len(raw))
 
 
 @contextmanager
@@ -76,9 +115,16 @@ def entries_of(path: Path, file: h5py.File, *, transposed: bool = False) -> list
         if not isinstance(item, h5py.Dataset) or item.dtype.kind not in "fiu" or not item.shape:
             return
         unit = attribute(item, "units") or attribute(item, "unit")
-        load = _loader(path, name, item, transposed)
+
+        def load() -> npt.NDArray[np.generic]:
+            check_size(path, name, item.size * item.dtype.itemsize)
+            array = values_of(item)
+            return array.T.reshape(_line(array.T.shape)) if transposed else array
+
         if transposed:
-            if item.size > 1 and not _is_no_array(item):
+            # Numbers of MATLAB may be those of letters, or the shape of an empty array.
+            is_text = attribute(item, "MATLAB_class") == "char"
+            if item.size > 1 and not is_text and "MATLAB_empty" not in item.attrs:
                 entries.append(Entry(name, _line(item.shape[::-1]), load, unit))
             return
         scales: list[str | None] = []
@@ -90,46 +136,25 @@ def entries_of(path: Path, file: h5py.File, *, transposed: bool = False) -> list
     return entries
 
 
-def _is_no_array(item: h5py.Group | h5py.Dataset) -> bool:
-    """Whether numbers in a file of MATLAB are those of letters, or the shape of an empty array."""
-    return attribute(item, "MATLAB_class") == "char" or "MATLAB_empty" in item.attrs
-
-
 def _line(shape: tuple[int, ...]) -> tuple[int, ...]:
     """MATLAB's 1 × n and n × 1 are lines of n."""
     return (max(shape),) if len(shape) == 2 and 1 in shape else shape
 
 
-def _loader(
-    path: Path, name: str, item: h5py.Group | h5py.Dataset, transposed: bool
-) -> Callable[[], npt.NDArray[np.generic]]:
-    def load() -> npt.NDArray[np.generic]:
-        check_size(path, name, item.size * item.dtype.itemsize)
-        array = values_of(item)
-        return array.T.reshape(_line(array.T.shape)) if transposed else array
-
-    return load
-
-
 def coding_of(item: h5py.Group | h5py.Dataset) -> Coding:
-    """What the numbers of a data set stand for: as its attributes say, and the NXdata around it."""
-    return Coding.of(item.attrs, _of_nexus(item.parent, item.name.rsplit("/", 1)[-1]))
-
-
-def _of_nexus(group: h5py.Group, name: str) -> dict[str, h5py.Dataset]:
-    """Scaling factor and offset of a field of NXdata: ``NAME_scaling_factor``, or without a name
-    those of the signal."""
-    if attribute(group, "NX_class") != "NXdata":
-        return {}
-    is_signal = name == (attribute(group, "signal") or "data")
-    is_signal = is_signal or attribute(group[name], "signal") == "1"
+    """What the numbers of a data set stand for: as its attributes say, and the NXdata around it,
+    ``NAME_scaling_factor`` or, of the signal, ``scaling_factor``; so with ``offset``."""
+    group, name = item.parent, item.name.rsplit("/", 1)[-1]
     coding = {}
-    for word in ("scaling_factor", "offset"):
-        for key in (f"{name}_{word}", *([word] if is_signal else [])):
-            if hasattr(group.get(key), "shape"):
-                coding[word] = group[key]
-                break
-    return coding
+    if attribute(group, "NX_class") == "NXdata":
+        is_signal = name == (attribute(group, "signal") or "data")
+        is_signal = is_signal or attribute(item, "signal") == "1"
+        for word in ("scaling_factor", "offset"):
+            for key in (f"{name}_{word}", *([word] if is_signal else [])):
+                if hasattr(group.get(key), "shape"):
+                    coding[word] = group[key]
+                    break
+    return Coding.of(item.attrs, coding)
 
 
 def values_of(item: h5py.Group | h5py.Dataset) -> npt.NDArray[np.generic]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ from pyspec.errors import DataError
 from pyspec.io.blocks import Block, meta_numbers, raw_table_of
 from pyspec.io.optional import need
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Reader, Request, Start, damaged
 from pyspec.io.readers.igor_itx import axes_of, label_unit
 from pyspec.io.tables.cells import entries_of
 
@@ -54,57 +52,41 @@ def _check_header(path: Path) -> None:
         fits = (sizes >= 0).all() and sizes.sum() <= len(raw)
         if int(words.sum(dtype=np.int64)) & 0xFFFF == 0 and fits:
             return
-    raise DataError(
-        f"{path}: the header of the Igor wave is damaged or cut short (its checksum, version or "
-        "lengths do not fit); copy or export it again"
-    )
-
-
-@contextmanager
-def _quiet(name: str) -> Iterator[None]:
-    """Without the log of a library: the error that follows says what is wrong."""
-    names = [logger for logger in logging.root.manager.loggerDict if logger.split(".")[0] == name]
-    logs = [log for log in map(logging.getLogger, names) if not log.disabled]
-    for log in logs:
-        log.disabled = True
-    try:
-        yield
-    finally:
-        for log in logs:
-            log.disabled = False
+    raise damaged(path, "the header of the Igor wave has another checksum, version or lengths")
 
 
 def read(request: Request) -> RawTable:
     """One wave of up to four dimensions, with scaling, units and note."""
     path = request.path
-    binarywave = need("igor2", f"{path}: Igor .ibw") and need("igor2.binarywave", f"{path}: .ibw")
+    need("igor2", f"{path}: Igor .ibw")
+    binarywave = need("igor2.binarywave", f"{path}: .ibw")
     _check_header(path)
-    with _quiet("igor2"):
+    before = logging.root.manager.disable
+    logging.disable()  # the error that follows says what is wrong
+    try:
         wave = binarywave.load(str(path))["wave"]
+    finally:
+        logging.disable(before)
     data = np.asarray(wave["wData"])
     if data.ndim == 0 or data.dtype.kind not in "fiuc":
         raise DataError(f"{path}: the wave holds no numbers; save a numeric wave")
     header = wave["wave_header"]
-    scales = _scales(header, data.ndim)
+    if "sfA" in header:
+        steps, firsts = (np.asarray(header[key], np.float64).tolist() for key in ("sfA", "sfB"))
+        scales = list(zip(firsts, steps, strict=True))[: data.ndim]
+    else:
+        scales = [(float(header["hsB"]), float(header["hsA"]))] + [(0.0, 1.0)] * (data.ndim - 1)
     units = _units(wave, header, data.ndim)
     axes = [
         (unit, first + step * np.arange(size))
         for unit, (first, step), size in zip(units, scales, data.shape, strict=True)
     ]
     label, unit = label_unit(_text(wave.get("data_units", b"")) or _first_text(header, "dataUnits"))
-    meta = meta_numbers(
-        _note(wave.get("note", b"")), photon_energy="Excitation Energy", pass_energy="Pass Energy"
-    )
+    note = bytes(wave.get("note", b"") or b"").decode("utf-8", "replace").replace("\r", "\n")
+    entries = entries_of(note.splitlines(), "=")
+    meta = meta_numbers(entries, photon_energy="Excitation Energy", pass_energy="Pass Energy")
     block = Block(_text(header["bname"]), axes_of(axes), [(label, unit, data)], meta=meta)
     return raw_table_of(path, [block], note=f"Igor wave, {data.dtype}")
-
-
-def _scales(header: Any, n_dims: int) -> list[tuple[float, float]]:
-    """First value and step of each dimension."""
-    if "sfA" in header:
-        steps, firsts = np.asarray(header["sfA"]), np.asarray(header["sfB"])
-        return [(float(firsts[k]), float(steps[k])) for k in range(n_dims)]
-    return [(float(header["hsB"]), float(header["hsA"]))] + [(0.0, 1.0)] * (n_dims - 1)
 
 
 def _units(wave: Any, header: Any, n_dims: int) -> list[str]:
@@ -133,12 +115,6 @@ def _first_text(header: Any, key: str) -> str:
 
 def _text(raw: bytes) -> str:
     return bytes(raw).split(b"\x00")[0].decode("utf-8", "replace").strip()
-
-
-def _note(raw: bytes) -> dict[str, str]:
-    """Lines "key=value" of the note."""
-    lines = bytes(raw or b"").decode("utf-8", "replace").replace("\r", "\n").splitlines()
-    return entries_of(lines, "=")
 
 
 READER = Reader(

@@ -13,10 +13,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, meta_numbers, raw_table_of
 from pyspec.io.raw_table import RawTable, monotonic
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Reader, Request, Start, damaged
 from pyspec.io.tables.cells import entries_of, number, numbers_of
 from pyspec.io.tables.text import read_text
 from pyspec.io.units import dim_name, guess_kind, is_angle, is_unit, split_unit
@@ -58,7 +57,10 @@ def read(request: Request) -> RawTable:
     """A wave, or all waves together where they share their axes; `block` is a name or number."""
     path = request.path
     waves = _parse(path, read_text(path))
-    blocks = [block for group in _groups(waves) for block in _blocks(group)]
+    groups: dict[int, list[_Wave]] = {}  # waves that stand beside each other as columns
+    for wave in waves:
+        groups.setdefault(wave.group, []).append(wave)
+    blocks = [block for group in groups.values() for block in _blocks(group)]
     return raw_table_of(path, blocks, request.block, note="Igor text")
 
 
@@ -115,11 +117,12 @@ def _parse(path: Path, text: str) -> list[_Wave]:
         elif remark := _REMARK.match(line):
             remarks[remark["key"]] = remark["value"]
         elif line[:1] in "xX" and line[1:2].isspace():
-            for command in _commands(line[1:]):
-                _apply(command, waves)
+            # Semicolons part the commands of a line.
+            for command in re.findall(r'(?:[^;"]|"[^"]*")+', line[1:]):
+                _apply(command.strip(), waves)
         at += 1
     if not waves:
-        raise DataError(f"{path}: holds no WAVES; export the wave once more")
+        raise damaged(path, "holds no WAVES")
     return list(waves.values())
 
 
@@ -134,44 +137,34 @@ def _rows(path: Path, lines: list[str], at: int) -> tuple[list[list[float]], int
         elif word.upper() == "END" and begun:
             return rows, here
         elif word and not begun:
-            raise DataError(f"{path}:{here + 1}: expected BEGIN, found {word[:40]!r}")
+            raise damaged(f"{path}:{here + 1}", f"expected BEGIN, found {word[:40]!r}")
         elif word:
             rows.append(numbers_of(path, here + 1, word))
-    raise DataError(f"{path}:{len(lines)}: the file ends before END; it was not written completely")
+    raise damaged(f"{path}:{len(lines)}", "the file ends before END")
 
 
 def _make_waves(
     path: Path, at: int, names: list[str], sizes: list[int], rows: list[list[float]]
 ) -> list[_Wave]:
     widths = {len(row) for row in rows}
+    place = f"{path}:{at + 1}"
     if not names or not rows or len(widths) != 1:
-        raise DataError(
-            f"{path}:{at + 1}: the rows above have {len(rows)} rows of "
-            f"{', '.join(map(str, sorted(widths)[:5])) or 'no'} values for the waves "
-            f"{', '.join(names)[:100]}; export them once more"
-        )
+        many = ", ".join(map(str, sorted(widths)[:5])) or "no"
+        waves = ", ".join(names)[:100]
+        raise damaged(place, f"above are {len(rows)} rows of {many} values for the waves {waves}")
     table = np.array(rows)
     if len(names) == 1 and len(sizes) > 1:
         if int(np.prod(sizes, dtype=np.float64)) != table.size:
-            raise DataError(
-                f"{path}:{at + 1}: {names[0][:60]} has {table.size} values, /N= says "
-                f"{' × '.join(map(str, sizes))}; export it once more"
-            )
+            shape = " × ".join(map(str, sizes))
+            raise damaged(place, f"{names[0][:60]} has {table.size} values, /N= says {shape}")
         # Rows and columns as they stand, one layer below the other.
         layers = table.reshape(*sizes[:1:-1], sizes[0], sizes[1])
         return [_Wave(names[0], np.moveaxis(layers, (-2, -1), (0, 1)))]
     if table.shape[1] != len(names):
         if len(names) > 1:
-            raise DataError(
-                f"{path}:{at + 1}: {table.shape[1]} columns for {len(names)} waves; export again"
-            )
+            raise damaged(place, f"{table.shape[1]} columns for {len(names)} waves")
         return [_Wave(names[0], table)]
     return [_Wave(name, table[:, k]) for k, name in enumerate(names)]
-
-
-def _commands(line: str) -> list[str]:
-    """Commands of a line, which semicolons part."""
-    return [part.strip() for part in re.findall(r'(?:[^;"]|"[^"]*")+', line) if part.strip()]
 
 
 def _apply(command: str, waves: dict[str, _Wave]) -> None:
@@ -197,14 +190,6 @@ def _apply(command: str, waves: dict[str, _Wave]) -> None:
         wave = waves.get(name.strip().strip("'"))
         if wave is not None:
             wave.note += words.strip().strip('"')
-
-
-def _groups(waves: list[_Wave]) -> list[list[_Wave]]:
-    """Waves that stand beside each other as columns."""
-    groups: dict[int, list[_Wave]] = {}
-    for wave in waves:
-        groups.setdefault(wave.group, []).append(wave)
-    return list(groups.values())
 
 
 def _blocks(group: list[_Wave]) -> list[Block]:

@@ -14,7 +14,7 @@ from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, raw_table_of
 from pyspec.io.optional import need
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Reader, Request, Start, damaged
 
 _UNITS = {"1/cm": "cm-1", "nanometers": "nm", "micrometers": "um", "seconds": "s", "ev": "eV"}
 _LABELS = {"cm-1": "wavenumber", "nm": "wavelength", "um": "wavelength"}
@@ -34,15 +34,12 @@ def read(request: Request) -> RawTable:
     jcamp = need("jcamp", f"{path}: JCAMP-DX")
     raw = path.read_bytes()
     if _REPEATED.search(raw):
-        raise DataError(f"{path}: a value is repeated 10,000 times and more; the file is damaged")
+        raise damaged(path, "a value is repeated 10,000 times and more")
     output = StringIO()
     with redirect_stdout(output):
         content = jcamp.read(BytesIO(raw))
     if output.getvalue():
-        raise DataError(
-            f"{path}: a check in the file fails ({output.getvalue().splitlines()[0][:120]}); it is "
-            "damaged, export it again"
-        )
+        raise damaged(path, f"a check fails ({output.getvalue().splitlines()[0][:120]})")
     parts = content.get("children") or [content]
     blocks = [_block(path, part, k) for k, part in enumerate(parts)]
     table = raw_table_of(path, blocks, request.block, None)

@@ -15,10 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, raw_table_of
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, begins_with
+from pyspec.io.reader import Reader, Request, begins_with, damaged
 
 _KINDS = {
     1: "spectrum", 2: "interferogram", 3: "phase", 4: "absorbance", 5: "transmittance",
@@ -65,13 +64,10 @@ def _directory(path: Path, raw: bytes) -> list[tuple[int, int, int]]:
             if where <= 0:
                 break
             if words < 0 or where + 4 * words > len(raw):
-                raise DataError(
-                    f"{path}: block {k} of the directory ends after the file; it was not copied "
-                    "completely, copy it again"
-                )
+                raise damaged(path, f"block {k} of the directory ends after the file")
             entries.append((kind, where, 4 * words))
     if not entries:
-        raise DataError(f"{path}: the OPUS file has no directory of blocks; copy it again")
+        raise damaged(path, "the OPUS file has no directory of blocks")
     return entries
 
 
@@ -103,10 +99,8 @@ def _block(path: Path, raw: bytes, kind: int, params: Mapping[str, int | float |
     n_points, first, last = (params.get(key) for key in ("NPT", "FXV", "LXV"))
     is_complete = isinstance(n_points, int) and isinstance(first, float) and isinstance(last, float)
     if not is_complete or not 0 < n_points <= len(raw) // 4:  # type: ignore[operator]
-        raise DataError(
-            f"{path}: the {name} announces {n_points} points from {first} to {last} in {len(raw)} "
-            "bytes; the file is damaged, copy it again"
-        )
+        says = f"announces {n_points} points from {first} to {last} in {len(raw)} bytes"
+        raise damaged(path, f"the {name} {says}")
     number = "<i4" if params.get("DPF") == 2 else "<f4"
     scale = params.get("CSF", 1.0)
     values = np.frombuffer(raw[: 4 * int(n_points)], number) * float(scale)  # type: ignore[arg-type]

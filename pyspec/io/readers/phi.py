@@ -16,7 +16,7 @@ import numpy as np
 from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, meta_numbers, raw_table_of
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, begins_with
+from pyspec.io.reader import Reader, Request, begins_with, damaged
 from pyspec.io.tables.cells import entries_of
 
 _END = re.compile(rb"EOFH\r?\n")
@@ -29,7 +29,7 @@ def read(request: Request) -> RawTable:
     raw = path.read_bytes()
     end = _END.search(raw)
     if end is None:
-        raise DataError(f"{path}: the header has no end; the file was not written completely")
+        raise damaged(path, "the header has no end")
     lines = raw[: end.start()].decode("latin-1").replace("\r\n", "\n").split("\n")
     entries = entries_of(lines, ":")
     pairs = [line.partition(":") for line in lines]
@@ -55,16 +55,11 @@ def _blocks(
 ) -> list[Block]:
     count = int(np.frombuffer(raw[4:8], "<u4")[0]) if len(raw) >= _FILE_BYTES else 0
     if count != len(regions) or len(raw) < _FILE_BYTES + count * _SPECTRUM_BYTES:
-        raise DataError(
-            f"{path}: the header names {len(regions)} regions, the data hold {count}; the file is "
-            "damaged or of a kind that is not read: export it as VAMAS or text"
-        )
-    blocks = []
-    for k, words in enumerate(regions):
-        head = raw[_FILE_BYTES + k * _SPECTRUM_BYTES :][:_SPECTRUM_BYTES]
-        fields = [int(word) for word in np.frombuffer(head, "<u4")]
-        blocks.append(_block(path, raw, words, fields, meta))
-    return blocks
+        says = f"the header names {len(regions)} regions, the data hold {count}"
+        raise DataError(f"{path}: {says}; export it as VAMAS or text")
+    heads = np.frombuffer(raw, "<u4", count * _SPECTRUM_BYTES // 4, _FILE_BYTES)
+    fields = heads.reshape(count, -1).tolist()
+    return [_block(path, raw, words, own, meta) for words, own in zip(regions, fields, strict=True)]
 
 
 def _block(
@@ -87,10 +82,8 @@ def _block(
         or size not in (4, 8)
         or begins + n_bytes > len(raw)
     ):
-        raise DataError(
-            f"{path}: region {name[:40]!r} announces {n_points} points in {n_bytes} bytes at "
-            f"{begins}, which the file does not hold; copy or export it again"
-        )
+        says = f"announces {n_points} points in {n_bytes} bytes at {begins}"
+        raise damaged(path, f"region {name[:40]!r} {says}, which the file does not hold")
     values = np.frombuffer(raw[begins : begins + n_bytes], f"<f{size}").astype(np.float64)
     first, step = float(numbers[2] or 0.0), float(numbers[1] or 0.0)
     energy = Axis(
@@ -101,15 +94,9 @@ def _block(
     axes = [cycles, energy] if n_cycles > 1 else [energy]
     pass_energy = words[-2] if len(words) > 9 else ""
     own = meta_numbers({**meta, "PassEnergy": pass_energy}, pass_energy="PassEnergy")
-    letters = _letters(fields[14])
-    unit = {"c/s": "counts/s"}.get(letters, letters)
+    letters = fields[14].to_bytes(4, "little").split(b"\x00")[0].decode("latin-1")
+    unit = {"c/s": "counts/s"}.get(letters, letters) if letters.isprintable() else ""
     return Block(name, axes, [("intensity", unit, data)], meta=own)
-
-
-def _letters(field: int) -> str:
-    """The letters of a 32-bit integer."""
-    letters = field.to_bytes(4, "little").split(b"\x00")[0].decode("latin-1")
-    return letters if letters.isprintable() else ""
 
 
 READER = Reader(

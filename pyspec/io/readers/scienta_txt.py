@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, meta_numbers, raw_table_of
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Reader, Request, Start, damaged
 from pyspec.io.tables.cells import number, numbers_of
 from pyspec.io.tables.text import read_text
 from pyspec.io.units import dim_name, split_unit
@@ -44,7 +43,7 @@ def read(request: Request) -> RawTable:
     path = request.path
     regions = _sections(read_text(path))
     if not regions:
-        raise DataError(f"{path}: holds no [Region]; the file was not written completely")
+        raise damaged(path, "holds no [Region]")
     blocks = [_block(path, number_, region) for number_, region in regions.items()]
     return raw_table_of(path, blocks, request.block, note="Scienta SES text")
 
@@ -78,20 +77,14 @@ def _sections(text: str) -> dict[str, _Region]:
 def _block(path: Path, number_: str, region: _Region) -> Block:
     axes = _axes(path, number_, region)
     if not axes:
-        raise DataError(f"{path}: region {number_} names no dimension; export it again")
+        raise damaged(path, f"region {number_} names no dimension")
     lead = 1 if len(axes) < 2 else axes[1].values.size
     layers = [_table(path, number_, rows, axes[0].values, lead) for rows in region.layers]
     n_layers = axes[2].values.size if len(axes) > 2 else 1
     if len(layers) != n_layers:
-        raise DataError(
-            f"{path}: region {number_} has {len(layers)} of {n_layers} blocks of data; the file "
-            "was not written completely"
-        )
+        raise damaged(path, f"region {number_} has {len(layers)} of {n_layers} blocks of data")
     data = np.stack([layer.T for layer in layers])
-    if len(axes) < 3:
-        data = data[0]
-    if len(axes) < 2:
-        data = data[0]
+    data = data.reshape(data.shape[3 - len(axes) :])
     info = {key: _pointed(value) for key, value in region.info.items()}
     meta = meta_numbers(info, photon_energy="Excitation Energy", pass_energy="Pass Energy")
     name = region.keys.get("Region Name", "") or f"region {number_}"
@@ -108,10 +101,8 @@ def _axes(path: Path, number_: str, region: _Region) -> list[Axis]:
         values = [number(_pointed(cell)) for cell in scale.split()]
         size = region.keys.get(f"Dimension {k} size", str(len(values)))
         if None in values or not values or size != str(len(values)):
-            raise DataError(
-                f"{path}: region {number_}: dimension {k} has {len(values)} values of {size[:20]}, "
-                "or words among them; the file was not written completely"
-            )
+            says = f"has {len(values)} values of {size[:20]}, or words among them"
+            raise damaged(path, f"region {number_}: dimension {k} {says}")
         label, unit = split_unit(region.keys.get(f"Dimension {k} name", ""))
         dim = "energy" if k == 1 else dim_name(label, unit, k)
         taken = [axis.dim for axis in axes]
@@ -129,22 +120,15 @@ def _table(
     for k, (at, line) in enumerate(rows):
         values = numbers_of(path, at, " ".join(map(_pointed, line.split())))
         if len(values) != width + 1:
-            raise DataError(
-                f"{path}:{at}: {line[:40]!r} is no row of {width + 1} numbers; the file was not "
-                "written completely"
-            )
+            raise damaged(f"{path}:{at}", f"{line[:40]!r} is no row of {width + 1} numbers")
         table[k] = values
     if len(rows) != energy.size:
-        raise DataError(
-            f"{path}: region {number_} has {len(rows)} rows for {energy.size} energies; the file "
-            "was not written completely"
-        )
+        says = f"has {len(rows)} rows for {energy.size} energies"
+        raise damaged(path, f"region {number_} {says}")
     step = np.abs(np.diff(energy)).max(initial=0.0)
     if not (np.abs(table[:, 0] - energy) <= 1e-6 * np.abs(energy) + 0.01 * step).all():
-        raise DataError(
-            f"{path}: region {number_}: the first column of [Data] is not the energy that the "
-            "region announces; export it again"
-        )
+        says = "the first column of [Data] is not the energy that the region announces"
+        raise damaged(path, f"region {number_}: {says}")
     return table[:, 1:]
 
 

@@ -10,10 +10,10 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from pyspec.errors import DataError, one_line
+from pyspec.errors import one_line
 from pyspec.io.blocks import Axis, Block, meta_numbers, raw_table_of
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Reader, Request, Start, damaged
 from pyspec.io.sizes import check_size, zip_names
 from pyspec.io.units import dim_name, split_unit
 
@@ -48,7 +48,7 @@ def _ini(path: Path, archive: ZipFile, name: str) -> dict[str, dict[str, str]]:
     try:
         parser.read_string(archive.read(name).decode("utf-8", "replace").lstrip("\ufeff"))
     except IniError as error:
-        raise DataError(f"{path}: {name[:80]} is damaged ({one_line(error)})") from None
+        raise damaged(path, f"{name[:80]} cannot be read ({one_line(error)})") from None
     return {section: dict(parser.items(section)) for section in parser.sections()}
 
 
@@ -57,10 +57,8 @@ def _block(path: Path, archive: ZipFile, region: str) -> Block:
     sizes = [int(keys[dim]) for dim in _DIMS]
     n_values = archive.getinfo(f"Spectrum_{region}.bin").file_size // 4
     if min(sizes) < 1 or n_values != prod(sizes):
-        raise DataError(
-            f"{path}: region {region[:60]!r} has {n_values} values for "
-            f"{' × '.join(map(str, sizes))} points; the archive was not written completely"
-        )
+        says = f"has {n_values} values for {' × '.join(map(str, sizes))} points"
+        raise damaged(path, f"region {region[:60]!r} {says}")
     axes = []
     for place, dim in enumerate(_DIMS):
         label, unit = split_unit(keys.get(f"{dim}label", ""))
@@ -68,8 +66,7 @@ def _block(path: Path, archive: ZipFile, region: str) -> Block:
         values = first + step * np.arange(sizes[place], dtype=np.float64)
         name = "energy" if dim == "width" else dim_name(label, unit, place)
         axes.append(Axis(name, values, label, unit))
-    raw = archive.read(f"Spectrum_{region}.bin")
-    data = np.frombuffer(raw, "<f4", n_values).reshape(sizes)
+    data = np.frombuffer(archive.read(f"Spectrum_{region}.bin"), "<f4", n_values)
     kept = [k for k, axis in enumerate(axes) if axis.dim == "energy" or axis.values.size > 1]
     info: dict[str, str] = {}
     if f"{region}.ini" in archive.namelist():

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, meta_numbers, raw_table_of
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Reader, Request, Start, damaged
 from pyspec.io.tables.cells import number, numbers_of
 from pyspec.io.tables.text import read_text
 
@@ -88,10 +87,7 @@ def _row(path: Path, at: int, line: str, part: _Part) -> list[float]:
     values = numbers_of(path, at, line.replace(",", "."))
     width = len(part.rows[0]) if part.rows else len(values)
     if len(values) != width or width < 2:
-        raise DataError(
-            f"{path}:{at}: {line[:40]!r} is no row of {max(width, 2)} numbers; correct the line "
-            "or export the file again"
-        )
+        raise damaged(f"{path}:{at}", f"{line[:40]!r} is no row of {max(width, 2)} numbers")
     return values
 
 
@@ -99,10 +95,8 @@ def _block(path: Path, part: _Part) -> Block:
     table, meta = np.array(part.rows), part.meta
     announced = number(meta.get("Values/Curve", ""))
     if announced is not None and announced == announced and announced != len(table):
-        raise DataError(
-            f"{path}:{part.begins}: {len(table)} values where the region announces {announced:g}; "
-            "the file was not written completely, export it again"
-        )
+        says = f"{len(table)} values where the region announces {announced:g}"
+        raise damaged(f"{path}:{part.begins}", says)
     labels = part.labels if len(part.labels) == table.shape[1] else []
     x_label = labels[0] if labels else "energy"
     names = labels[1:] or [f"column {k}" for k in range(1, table.shape[1])]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pyspec.errors import DataError
 from pyspec.io.blocks import UNKNOWN, Axis, Block, choose, raw_table_of
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Reader, Request, Start, damaged
 from pyspec.io.tables.text import read_text
 from pyspec.io.units import guess_kind, show_unit
 
@@ -23,15 +23,8 @@ Array = npt.NDArray[np.float64]
 MAGIC = "VAMAS Surface Chemical Analysis Standard Data Transfer Format"
 _MAPS = ("MAP", "MAPDP", "MAPSV", "MAPSVDP", "SEM")
 _SPUTTER = ("MAPDP", "MAPSVDP", "SDP", "SDPSV")
-_SPUTTER_TECHNIQUES = (
-    "FABMS",
-    "FABMS energy spec",
-    "ISS",
-    "SIMS",
-    "SIMS energy spec",
-    "SNMS",
-    "SNMS energy spec",
-)
+_SPUTTER_TECHNIQUES = ("FABMS", "FABMS energy spec", "ISS", "SIMS", "SIMS energy spec", "SNMS",
+                       "SNMS energy spec")  # fmt: skip
 #: CasaXPS: measured at M, where A is meant; it shows binding energies shifted by A - M.
 _CALIBRATION = re.compile(r"Calib M = (\S+) A = (\S+)\s*(BE|KE)?")
 _SOURCE_TECHNIQUES = ("AES diff", "AES dir", "EDX", "ELS", "UPS", "XPS", "XRF")
@@ -47,10 +40,7 @@ class _Lines:
 
     def text(self) -> str:
         if self.next >= len(self.lines):
-            raise DataError(
-                f"{self.path}:{self.next}: the file ends in the middle of a block; it was not "
-                "written completely, export it again"
-            )
+            raise self.damaged("the file ends in the middle of a block")
         self.next += 1
         return self.lines[self.next - 1].strip()
 
@@ -59,22 +49,22 @@ class _Lines:
         try:
             return float(word)
         except ValueError:
-            raise DataError(
-                f"{self.path}:{self.next}: expected a number, found {word[:40]!r}; the file does "
-                "not follow ISO 14976"
-            ) from None
+            raise self.damaged(f"expected a number, found {word[:40]!r}") from None
 
     def whole(self) -> int:
         value = self.real()
         if not np.isfinite(value) or value != int(value):
-            raise DataError(f"{self.path}:{self.next}: expected a whole number, found {value:g}")
+            raise self.damaged(f"expected a whole number, found {value:g}")
         return int(value)
 
     def count(self) -> int:
         value = self.whole()
         if not 0 <= value <= len(self.lines):
-            raise DataError(f"{self.path}:{self.next}: {value} cannot be a number of entries")
+            raise self.damaged(f"{value} cannot be a number of entries")
         return value
+
+    def damaged(self, what: str) -> DataError:
+        return damaged(f"{self.path}:{self.next}", what)
 
     def texts(self, number: int) -> list[str]:
         return [self.text() for _ in range(number)]
@@ -92,11 +82,10 @@ class Header:
     variables: list[tuple[str, str]]
     included: list[bool]
     n_future: int
-    n_blocks: int
 
 
-def parse_vamas(path: Path, text: str) -> tuple[Header, list[Block]]:
-    """Header and blocks of a VAMAS text. Raises :class:`DataError` with file and line."""
+def parse_vamas(path: Path, text: str) -> tuple[str, list[Block]]:
+    """Scan mode and blocks of a VAMAS text. Raises :class:`DataError` with file and line."""
     lines = _Lines(path, text)
     if not lines.text().startswith(MAGIC):
         raise DataError(f"{path}:1: does not start with {MAGIC!r}: this is no VAMAS file")
@@ -119,9 +108,9 @@ def parse_vamas(path: Path, text: str) -> tuple[Header, list[Block]]:
     lines.texts(lines.count())
     n_experiment, n_future = lines.count(), lines.count()
     lines.texts(n_experiment)
-    header = Header(mode, scan, variables, included, n_future, lines.count())
+    header = Header(mode, scan, variables, included, n_future)
     first: dict[int, Any] = {}
-    return header, [_block(lines, header, first, k == 0) for k in range(header.n_blocks)]
+    return scan, [_block(lines, header, first, k == 0) for k in range(lines.count())]
 
 
 def _block(lines: _Lines, header: Header, first: dict[int, Any], is_first: bool) -> Block:
@@ -186,36 +175,31 @@ def _block(lines: _Lines, header: Header, first: dict[int, Any], is_first: bool)
     else:
         label, unit, values = columns.pop(0)
     kind = guess_kind(label, unit) or "energy"
+    calibration = "; ".join(line for line in remarks or () if _CALIBRATION.match(line))
+    meta = {
+        "sample": sample,
+        "technique": technique,
+        "photon_energy": source,
+        "pass_energy": pass_energy,
+        "work_function": work_function,
+        "casa_calibration": calibration,
+    }
     return Block(
         name,
         [Axis(kind, values, label, unit)],
         [(name, "" if unit == "d" else unit, values) for name, unit, values in columns],
         " ".join(part for part in (species, transition) if part),
         [(*named, value) for named, value in zip(header.variables, variables, strict=True)],
-        _meta(sample=sample, technique=technique, photon_energy=source, pass_energy=pass_energy,
-              work_function=work_function,
-              casa_calibration="; ".join(
-                  line for line in remarks or () if _CALIBRATION.match(line))),
+        {key: value for key, value in meta.items()
+         if (0 < abs(value) < UNKNOWN if isinstance(value, float) else value)},
     )  # fmt: skip
-
-
-def _meta(**entries: object) -> dict[str, object]:
-    """The entries that are known."""
-    return {
-        key: value
-        for key, value in entries.items()
-        if (0 < abs(value) < UNKNOWN if isinstance(value, float) else value)
-    }
 
 
 def _ordinates(lines: _Lines, named: list[tuple[str, str]]) -> list[tuple[str, str, Array]]:
     n_values, width = lines.count(), len(named)
     lines.reals(2 * width)
     if width == 0 or n_values == 0 or n_values % width:
-        raise DataError(
-            f"{lines.path}:{lines.next}: {n_values} values cannot be shared by {width} "
-            "quantities; export the file again"
-        )
+        raise lines.damaged(f"{n_values} values cannot be shared by {width} quantities")
     table = np.array(lines.reals(n_values)).reshape(-1, width)
     return [(label, unit, table[:, k]) for k, (label, unit) in enumerate(named)]
 
@@ -228,25 +212,16 @@ def sniff(start: Start) -> bool:
 def read(request: Request) -> RawTable:
     """A spectrum, or all blocks together where they share one energy axis."""
     text = read_text(request.path, nul=True).replace("\x00", "").lstrip()
-    header, blocks = parse_vamas(request.path, text)
-    _name_samples(blocks)
+    scan, blocks = parse_vamas(request.path, text)
+    if len({block.meta.get("sample", "") for block in blocks}) > 1:
+        for block in blocks:  # regions of several samples have the same names
+            detail = "" if block.detail == block.name else block.detail
+            block.detail = ", ".join(filter(None, (detail, str(block.meta.get("sample", "")))))
     table = raw_table_of(request.path, blocks, request.block, request.columns)
-    table.notes.insert(0, f"VAMAS, {header.scan.lower()} scan, {table.meta.get('technique', '')}")
+    table.notes.insert(0, f"VAMAS, {scan.lower()} scan, {table.meta.get('technique', '')}")
     chosen = blocks if request.block is None else choose(request.path, blocks, request.block)
     table.notes += _calibrations(chosen)
     return table
-
-
-def _name_samples(blocks: Sequence[Block]) -> None:
-    """Tells blocks of several samples apart, whose regions have the same names."""
-    if len({block.meta.get("sample", "") for block in blocks}) == 1:
-        return
-    for block in blocks:
-        parts = (
-            "" if block.detail == block.name else block.detail,
-            str(block.meta.get("sample", "")),
-        )
-        block.detail = ", ".join(filter(None, parts))
 
 
 def _calibrations(blocks: Sequence[Block]) -> list[str]:

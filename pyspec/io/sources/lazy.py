@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec.errors import DataError, one_line
 from pyspec.io.arrays import Entry, choose
@@ -51,30 +50,29 @@ def lazy_reader(path: Path, format: str | None) -> Reader:
     )
 
 
-def _in_place(entry: Entry, stored: Callable[[], Source]) -> Entry:
-    """An array that is loaded where it is a line, and stays where it is else."""
+def _in_place(path: Path, entry: Entry, array: Any, coding: Coding, remedy: str) -> Entry:
+    """An array that is loaded where it is a line, and stays where it is else.
+
+    Then loading raises :class:`DataError` for numbers that stand for others: a fit would take them
+    as they are."""
+
+    def stored() -> Source:
+        if coding.names:
+            raise DataError(
+                f"{path}:{entry.name}: the values are coded ({', '.join(coding.names)}); {remedy}"
+            )
+        return by_reference(array)
+
     return entry if len(entry.shape) < 2 else replace(entry, load=stored)
-
-
-def _refuse_coded(path: Path, name: str, coding: Coding, remedy: str) -> None:
-    """Raises :class:`DataError` for numbers that stand for others: a fit would take them as they
-    are."""
-    if coding.names:
-        raise DataError(
-            f"{path}:{name}: the values are coded ({', '.join(coding.names)}); {remedy}"
-        )
 
 
 def _hdf5(request: Request) -> RawTable:
     path = request.path
     with opened(path) as file:
-
-        def stored(name: str) -> Source:
-            _refuse_coded(path, name, coding_of(file[name]), "leave lazy= out")
-            return by_reference(file[name])
-
         entries = [
-            _in_place(entry, partial(stored, entry.name)) for entry in entries_of(path, file)
+            _in_place(path, entry, item, coding_of(item), "leave lazy= out")
+            for entry in entries_of(path, file)
+            for item in (file[entry.name],)
         ]
         return noted(choose(path, "HDF5", entries, request), path, file)
 
@@ -100,25 +98,24 @@ def _zarr(request: Request) -> RawTable:
     zarr = need("zarr", f"{path}: a store of zarr", "zarr")
     store = zarr.open(str(path), mode="r")
     arrays = [(path.stem, store)] if hasattr(store, "shape") else list(store.arrays())
-    entries = [_zarr_entry(path, name, array) for name, array in arrays]
-    return choose(path, "zarr", [entry for entry in entries if entry is not None], request)
+    entries = [
+        _zarr_entry(path, name, array)
+        for name, array in arrays
+        if np.dtype(array.dtype).kind in "fiub" and array.shape
+    ]
+    return choose(path, "zarr", entries, request)
 
 
-def _zarr_entry(path: Path, name: str, array: Any) -> Entry | None:
-    if np.dtype(array.dtype).kind not in "fiub" or not array.shape:
-        return None
+def _zarr_entry(path: Path, name: str, array: Any) -> Entry:
     attrs = dict(array.attrs)
     coding = Coding.of(attrs)
 
-    def stored() -> Source:
-        opened = f"xarray.open_zarr({str(path)!r})[{name!r}]"
-        _refuse_coded(path, name, coding, f"hand over what unpacks them: File(data={opened}, ...)")
-        return by_reference(array)
+    def load() -> npt.NDArray[np.generic]:
+        return coding.decode(np.asarray(array[...]))
 
     dims = attrs.get("_ARRAY_DIMENSIONS") or getattr(array.metadata, "dimension_names", None)
     scales = tuple(dims) if dims else (None,) * len(array.shape)
-    unit = str(attrs.get("units", ""))
-    entry = Entry(
-        name, tuple(array.shape), lambda: coding.decode(np.asarray(array[...])), unit, scales
-    )
-    return _in_place(entry, stored)
+    entry = Entry(name, tuple(array.shape), load, str(attrs.get("units", "")), scales)
+    opened = f"xarray.open_zarr({str(path)!r})[{name!r}]"
+    remedy = f"hand over what unpacks them: File(data={opened}, ...)"
+    return _in_place(path, entry, array, coding, remedy)

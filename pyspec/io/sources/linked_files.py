@@ -106,19 +106,16 @@ def _targets(path: Path, place: str, link: str, name: str, home: Path) -> list[P
         if link == _LINK and not file.exists() and not Path(name).exists():
             return []  # it leads nowhere, and the library tells so where it is followed
         if not file.is_file():
+            what = "no ordinary file" if file.exists() else "not there"
             raise DataError(
-                f"{path}:{place}: is {link} to {name}, which is {_no_file(file)}; copy that file "
-                "into the folder"
+                f"{path}:{place}: is {link} to {name}, which is {what}; copy that file into the "
+                "folder"
             )
     return [file.resolve() for file in files]
 
 
 def _is_below(path: Path, home: Path) -> bool:
     return home in (path.resolve(), *path.resolve().parents)
-
-
-def _no_file(path: Path) -> str:
-    return "no ordinary file" if path.exists() else "not there"
 
 
 def _text(name: object) -> str:

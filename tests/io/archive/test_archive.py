@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from pathlib import Path
 
 import h5py
@@ -122,11 +123,10 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     with replacing(path) as part:
         part.write_bytes(path.read_bytes())
         stale = part.name
-    # No process has a number beyond the largest that Linux gives.
-    left = tmp_path / stale.replace(f"-{os.getpid()}-", "-99999999-")
-    left.write_text("half")
-    other = tmp_path / stale.replace(f"-{os.getpid()}-", "-1-")
-    other.write_text("of a process that lives")
+    left, other = (tmp_path / stale.replace(f"-{os.getpid()}-", f"-{n}-") for n in (1, 2))
+    left.write_text("half, since two days")
+    os.utime(left, (time.time() - 2 * 86400,) * 2)
+    other.write_text("of a process that may live")
     save_archive(path, {"n": 2})
     assert not left.exists()
     assert other.exists()

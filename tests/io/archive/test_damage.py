@@ -138,4 +138,4 @@ def test_a_text_that_is_a_path_is_never_opened(tmp_path: Path, path: Path) -> No
 def test_nothing_of_an_archive_lies_in_the_global_heap(path: Path, whole: bytes) -> None:
     """Texts of variable length lie there; a damaged heap made reading hang."""
     assert b"GCOL" not in whole
-    assert header.has_header(path)
+    assert whole.startswith(header.MAGIC)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -39,34 +39,19 @@ def path(tmp_path: Path) -> Path:
 def child(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., list[dict[str, Any]]]:
-    """The child's work in this process: the lines that it prints.
-
-    The library takes memory, so it is there before the limits; after its last line the child ends
-    without closing the file.
-    """
+    """The child's work in this process: the lines that it prints. After the last one the child ends
+    without closing the file."""
 
     def end(code: int) -> None:
         assert code == 0
         raise Ended
 
     def run(path: Path, *skipped: str) -> list[dict[str, Any]]:
-        asked = {
-            "path": str(path),
-            "target": str(tmp_path / "whole.h5"),
-            "skipped": skipped,
-            "memory": 5,
-            "seconds": 7,
-        }
-        calls: list[tuple[Any, ...]] = []
-        monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(asked)))
-        monkeypatch.setattr(salvage, "need", lambda *given: calls.append(given))
-        monkeypatch.setattr(salvage, "limit_process", lambda *given: calls.append(given))
         monkeypatch.setattr(salvage.os, "_exit", end)
         is_ended = True
         with suppress(Ended):
-            salvage.main()
+            salvage._read_items(path, tmp_path / "whole.h5", skipped)
             is_ended = False
-        assert calls == [("h5py", "an archive of fits"), (5, 7)]
         lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         assert is_ended == ("end" in lines[-1])
         return lines
@@ -260,13 +245,9 @@ def test_how_the_child_is_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     command, given = asked
     assert command[:3] == [sys.executable, "-I", "-S"]
     assert given["timeout"] == 75.0
-    assert json.loads(given["input"]) == {
-        "path": str(path),
-        "target": "b.h5",
-        "skipped": ["fits/0001"],
-        "memory": (512 << 20) + 64 * n,
-        "seconds": 8,
-    }
+    work, *limits = pickle.loads(given["input"])
+    assert (work.func, work.args) == (salvage._read_items, (path, Path("b.h5"), {"fits/0001"}))
+    assert limits == [7.5, (512 << 20) + 64 * n]
     assert ask(subprocess.TimeoutExpired([], 75, output=lines[:34])) == [{"item": "the file"}]
     for answer, why in (
         (subprocess.TimeoutExpired([], 75.0), "no answer"),

@@ -16,8 +16,8 @@ from pyspec.functions.external import forget_function, register_function
 from pyspec.io import load_archive, load_fit, load_fits, save_archive, save_fit
 from pyspec.io.archive import header
 from pyspec.io.archive.deferred_error_file import SteadyFile
-from pyspec.io.atomic import _prefix, folder_lock, replacing
-from pyspec.io.hdf5_heap_check import check_heaps
+from pyspec.io.atomic import folder_lock
+from pyspec.io.readers.hdf5 import check_heaps
 from pyspec.model import Measurement, load_model
 
 
@@ -90,7 +90,7 @@ def test_errors_of_the_disk_are_one_error(
         patch.setattr(header, "check_sealed", fail)
         with pytest.raises(DataError, match=r"a\.h5: cannot be read \(.*Input/output error\); che"):
             load_fits(path)
-        with pytest.raises(DataError, match=r"a\.h5: cannot be written \(Input/output error\)"):
+        with pytest.raises(DataError, match=r"a\.h5: cannot be read \(.*Input/output error\); che"):
             save_fit(path, one)
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", fail)
@@ -105,21 +105,6 @@ def test_a_pipe_is_no_archive(tmp_path: Path, one: FitResult) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(DataError, match="pipe: is no file; choose another name"):
         save_fit(tmp_path / "pipe", one)
-
-
-def test_what_a_process_of_someone_else_writes_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def deny(pid: int, number: int) -> None:
-        raise PermissionError(1, "Operation not permitted")
-
-    path = (tmp_path / "a.txt").resolve()
-    other = path.with_name(f"{_prefix(path)}{os.getpid() + 1}.part")
-    other.write_text("half")
-    monkeypatch.setattr(os, "kill", deny)
-    with replacing(path) as part:
-        part.write_text("new")
-    assert (path.read_text(), other.read_text()) == ("new", "half")
 
 
 def test_nothing_is_waited_for_in_a_folder_that_is_not_there(tmp_path: Path) -> None:
@@ -156,11 +141,12 @@ def test_a_full_disk_is_kept_as_the_first_error() -> None:
 def test_what_writes_that_failed_left_out_reads_as_zeros(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"123")
+    buffer = bytearray(8)
     with SteadyFile(path, new=False) as file:
-        assert file.read(8) == b"123"
+        assert (file.readinto(buffer), buffer[:3]) == (3, b"123")
         file.error = OSError(28, "No space left on device")
         file.seek(1)
-        assert file.read(4) == b"23\x00\x00"
+        assert (file.readinto(memoryview(buffer)[:4]), buffer[:4]) == (4, b"23\x00\x00")
         assert file.tell() == 3
 
 

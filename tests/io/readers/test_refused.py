@@ -58,7 +58,7 @@ def put(path: Path, content: object) -> None:
         ("a.npy", np.zeros((0, 3)), {**INDEX, "time": "index"}, "there is nothing to fit"),
         ("a.npy", DATA[0], AXES, "time= is given, but the data have the axes energy; leave"),
         # text, with axes beside it
-        ("data.csv", None, {}, r"no time and no energy axis.*data\.csv', energy='energy\.csv', ti"),
+        ("data.csv", None, {}, "no time and no energy axis; give it as"),
         ("data.csv", None, {"energy": [0, 1, 3], "time": [1, 2, 3, 4]}, "say read.*transpose=True"),
         ("data.csv", None, {**INDEX, "time": "tme.npy"}, "time='tme.npy' is no file.*'time.npy'"),
         ("data.csv", None, {"energy": "energy.csv"}, r"give it as read\(\.\.\., time=\.\.\.\)"),
