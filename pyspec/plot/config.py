@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import wraps
 from operator import attrgetter
@@ -140,7 +141,7 @@ class PlotConfig:
         """A copy with some fields changed."""
         changed = PlotConfig()
         for name, value in {**vars(self), **_renamed(fields)}.items():
-            setattr(changed, name, _fresh(value))
+            setattr(changed, name, deepcopy(value))
         changed._check()
         return changed
 
@@ -149,7 +150,7 @@ class PlotConfig:
         if not isinstance(other, PlotConfig):
             raise PlotError(f"adopt takes a PlotConfig, not {type(other).__name__}")
         for name, value in vars(other).items():
-            setattr(self, name, _fresh(value))
+            setattr(self, name, deepcopy(value))
 
     # JSON
 
@@ -322,12 +323,6 @@ def _renamed(fields: dict[str, object]) -> dict[str, object]:
     return renamed
 
 
-def _fresh(value: object) -> object:
-    if isinstance(value, list):
-        return [_fresh(item) for item in value]
-    return value
-
-
 def _number(value: object) -> TypeGuard[float]:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         return False
@@ -336,10 +331,6 @@ def _number(value: object) -> TypeGuard[float]:
 
 def _is_list(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, (tuple, list)) or (isinstance(value, np.ndarray) and value.ndim == 1)
-
-
-def _flag(value: object) -> bool:
-    return isinstance(value, (bool, np.bool_)) or (_number(value) and value in (0, 1))
 
 
 def is_pair(value: object) -> TypeGuard[Sequence[float]]:
@@ -365,7 +356,7 @@ _RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "str": (lambda value: isinstance(value, str), "a text"),
     "int": (lambda value: _number(value) and value == int(value), "a whole number"),
     "float": (_number, "a number"),
-    "bool": (_flag, "true or false"),
+    "bool": (lambda value: isinstance(value, (bool, np.bool_)) or value in (0, 1), "true or false"),
     "float | None": (lambda value: value is None or _number(value), "a number, or None"),
     "tuple[float, float]": (is_pair, "two numbers"),
     "tuple[float, float] | None": (lambda value: value is None or is_pair(value), "two numbers"),

@@ -9,23 +9,18 @@ from pyspec.plot.style import PlotError
 Range = tuple[int, int] | None
 
 
-def cut_of(config: PlotConfig, shape: tuple[int, ...]) -> tuple[slice, ...] | None:
-    """The part of data of this shape that `data_slice` names; None for all of them.
+def cut_of(config: PlotConfig, shape: tuple[int, ...]) -> tuple[slice, ...]:
+    """The part of data of this shape that `data_slice` names; all of them without.
 
     Raises :class:`PlotError` where it names none, or does not have one range for each axis.
     """
     ranges = config.data_slice
     if ranges is None:
-        return None
+        return tuple(slice(0, n) for n in shape)
     if len(ranges) != len(shape):
         forms = {1: "[[first, end]]", 2: "[[row, end], [column, end]]"}
-        wanted = forms.get(len(shape))
-        raise PlotError(
-            f"data_slice is {ranges!r}; give {wanted}"
-            if wanted
-            else f"data_slice cuts a spectrum or a series, no data of {len(shape)} axes; cut these "
-            "before they are drawn"
-        )
+        wanted = forms.get(len(shape), "it to pictures of a spectrum or a series alone")
+        raise PlotError(f"data_slice is {ranges!r}; give {wanted}")
     limits = [slice(int(r[0]), int(r[1])).indices(n) for r, n in zip(ranges, shape, strict=True)]
     if any(end <= begin for begin, end, _ in limits):
         raise PlotError(f"data_slice {ranges!r} is empty; the data have {shape}")

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, cast
 from pyspec.calls import stack_outside
 from pyspec.errors import PyspecError, one_line, shortened, suggest
 from pyspec.io.atomic import replacing
-from pyspec.plot import dark
 from pyspec.plot.config import PlotConfig, is_pair
 from pyspec.plot.elements.wrap import folded, wrap_labels
-from pyspec.plot.style import INK, STYLE, PlotError
+from pyspec.plot.style import LIGHT, STYLE, PlotError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, FigureBase
+    from matplotlib.typing import ColorType
 
 #: Panels beside each other are at least this wide, in inches; otherwise they stand below each
 #: other, if each is this high.
@@ -35,6 +35,7 @@ def matplotlib() -> ModuleType:
     try:
         import matplotlib
         import matplotlib.figure
+        import matplotlib.style
     except ImportError:
         raise PlotError(
             "pictures need matplotlib, which is not installed: pip install 'pyspec-fit[plot]'"
@@ -45,6 +46,14 @@ def matplotlib() -> ModuleType:
             "MPLBACKEND"
         ) from error
     return matplotlib
+
+
+def is_dark(colour: ColorType) -> bool:
+    """Whether a background is dark; a transparent one is taken for light."""
+    from matplotlib.colors import to_rgba
+
+    *shares, alpha = to_rgba(colour)
+    return alpha > 0.0 and sum(shares) < 1.5
 
 
 @contextmanager
@@ -89,22 +98,18 @@ class Sheet:
 
     @contextmanager
     def style(self) -> Iterator[None]:
-        """The style of all pictures, on a dark background with light ink. What matplotlib refuses
-        inside, such as a colour, is a :class:`PlotError`."""
-        look = {**STYLE, **(dark.STYLE if self._is_dark() else {})}
+        """The style of all pictures, in a dark place on matplotlib's "dark_background". What
+        matplotlib refuses inside, such as a colour, is a :class:`PlotError`."""
+        place, look = self.fig or self.ax, {**STYLE}
         try:
+            if place is not None and is_dark(place.figure.figure.get_facecolor()):
+                look |= matplotlib().style.library["dark_background"]
             with matplotlib().rc_context(look):
                 yield
         except PyspecError:
             raise
         except ValueError as error:
             raise PlotError(f"matplotlib: {one_line(error)}") from error
-
-    def _is_dark(self) -> bool:
-        place = self.fig or self.ax
-        if place is None:
-            return dark.is_dark(matplotlib().rcParams["figure.facecolor"])
-        return dark.is_dark(place.figure.figure.get_facecolor())
 
     def panel(self, size: tuple[float, float], config: PlotConfig) -> Axes:
         """The Axes of a picture with one panel of `size` inches, unless `figsize` was given."""
@@ -126,15 +131,17 @@ class Sheet:
                 root.set_layout_engine("constrained")
         return self.figure
 
-    def title(self, text: str, *, fontsize: float = 10.5, color: str = INK, **look: str) -> None:
+    def title(self, text: str, *, fontsize: float = 10.5, **look: str) -> None:
         """A heading over all panels, in several lines where it is wider than these."""
         width = 72.0 * 0.97 * self.figure.bbox.width / self.figure.dpi
         lines = folded(text, width, fontsize)
-        self.figure.suptitle(lines, ha="left", x=0.01, fontsize=fontsize, color=color, **look)
+        self.figure.suptitle(lines, ha="left", x=0.01, fontsize=fontsize, **look)
 
     def finish(self, config: PlotConfig) -> Figure:
         """Writes the file, completely or not at all; shows if asked for; returns the figure."""
-        _as_written(self.figure)
+        from matplotlib.lines import Line2D
+        from matplotlib.text import Text
+
         every = [self.ax] if self.ax is not None else self.figure.axes
         if config.legend == []:
             for legend in filter(None, [ax.get_legend() for ax in every]):
@@ -143,44 +150,30 @@ class Sheet:
             for ax in every:
                 ax.tick_params(labelsize=config.ticksize)
         wrap_labels(every)
-        if self._is_dark():
-            dark.lighten((self.figure if self.ax is None else self.ax).findobj())
+        if is_dark(self.figure.figure.get_facecolor()):
+            for artist in (self.ax or self.figure).findobj():
+                if isinstance(artist, (Line2D, Text)) and str(artist.get_color()) in LIGHT:
+                    artist.set_color(LIGHT[str(artist.get_color())])
         root = self.figure.figure
         if self.save_path is not None:
-            _save(root, Path(self.save_path), config.dpi_save)
+            path = Path(self.save_path)
+            try:
+                with replacing(path) as part:
+                    root.savefig(part, dpi=config.dpi_save, format=path.suffix[1:] or "png")
+            except Exception as error:  # LaTeX, fonts and the disk fail in many ways
+                text = f"cannot write the picture {str(path)!r}: {one_line(error)}"
+                raise PlotError(text) from error
         if self.show:
             _show(root)
         return self.figure
-
-
-def _as_written(figure: Figure) -> None:
-    """Text with dollars that is no formula is drawn as it is written."""
-    from matplotlib.cbook import is_math_text
-    from matplotlib.mathtext import MathTextParser
-    from matplotlib.text import Text
-
-    parser = MathTextParser("path")
-    for text in figure.findobj(Text):
-        lines = [line for line in text.get_text().split("\n") if is_math_text(line)]
-        if not lines or not text.get_parse_math():
-            continue
-        try:
-            for line in lines:
-                parser.parse(line)
-        except ValueError:
-            text.set_parse_math(False)
 
 
 def check_suffix(path: str | Path) -> None:
     """Raises :class:`PlotError` where a picture cannot be written to a file of this suffix."""
     target: object = path
     if not isinstance(target, (str, os.PathLike)):
-        if not hasattr(target, "write"):
-            raise PlotError(f"save_path is {target!r}; give the file, such as 'fit.png'")
-        raise PlotError(
-            f"save_path is of type {type(target).__name__}, not the path of a file; into a buffer "
-            'writes figure.savefig(buffer, format="png"), of the figure that is returned'
-        )
+        kind = type(target).__name__
+        raise PlotError(f"save_path is of type {kind}; give the path of a file, such as 'fit.png'")
     try:
         from matplotlib.backend_bases import FigureCanvasBase
     except ImportError:  # that is said where the picture is drawn
@@ -219,15 +212,9 @@ def _check_place(ax: object, fig: object, figsize: object) -> None:
     if figsize is not None:
         raise PlotError("figsize= is of a figure of its own; what ax= and fig= give has its size")
     if ax is not None and not isinstance(ax, matplotlib.axes.Axes):
-        raise PlotError(
-            f"ax= takes matplotlib Axes, not {type(ax).__name__}; make one: "
-            "figure, ax = plt.subplots()"
-        )
+        raise PlotError(f"ax= takes matplotlib Axes, not {type(ax).__name__}")
     if fig is not None and not isinstance(fig, matplotlib.figure.FigureBase):
-        raise PlotError(
-            f"fig= takes a matplotlib Figure or SubFigure, not {type(fig).__name__}; make one: "
-            "plt.figure()"
-        )
+        raise PlotError(f"fig= takes a Figure or SubFigure, not {type(fig).__name__}")
     if fig is not None and fig.axes:
         raise PlotError(
             "fig= already holds axes; give an empty Figure, or one part of figure.subfigures(1, 2)"
@@ -248,14 +235,6 @@ def row(figure: Figure, n: int, *, shared: bool = False) -> list[Axes]:
     return [*figure.subplots(*shape, squeeze=False, sharex=shared, sharey=shared).flat]
 
 
-def lay_out(figure: Figure) -> None:
-    """Gives panels their places, which ticks are chosen for; as drawing does."""
-    root = figure.figure
-    engine = root.get_layout_engine()
-    if engine is not None:
-        engine.execute(root)
-
-
 def _new_figure(size: tuple[float, float], dpi: int, show: bool) -> Figure:
     """A Figure; one that pyplot knows only if a window is to be opened."""
     matplotlib()
@@ -268,14 +247,6 @@ def _new_figure(size: tuple[float, float], dpi: int, show: bool) -> Figure:
     return Picture(figsize=size, layout="constrained", dpi=dpi)
 
 
-def _save(figure: Figure, path: Path, dpi: int) -> None:
-    try:
-        with replacing(path) as part:
-            figure.savefig(part, dpi=dpi, format=path.suffix[1:] or "png")
-    except Exception as error:  # LaTeX, fonts and the disk fail in many ways
-        raise PlotError(f"cannot write the picture {str(path)!r}: {one_line(error)}") from error
-
-
 def _show(figure: Figure) -> None:
     """In a notebook under the cell, elsewhere in a window, which is closed for good after it."""
     from pyspec.plot.canvas import Picture, kernel
@@ -286,18 +257,14 @@ def _show(figure: Figure) -> None:
         if isinstance(figure, Picture):
             figure.shown_in = shell.execution_count
         return
+    import matplotlib.pyplot as plt
+
     if figure.canvas.manager is None or figure.canvas.required_interactive_framework is None:
         warnings.warn(
             "no window can be opened here; give save_path=, or keep the figure that is returned",
             stacklevel=stack_outside(),
         )
-        if figure.canvas.manager is None:
-            return
     else:
-        import matplotlib.pyplot as plt
-
         plt.show()
-    import matplotlib.pyplot as plt
-
     if not plt.isinteractive():
         plt.close(figure)

@@ -38,20 +38,12 @@ def config_of(
     config = config or PlotConfig()
     if over_time:
         config = config.copy(vlines=config.hlines, hlines=None)
-        fields = _of_times(fields)
+        for x, y in (("x_lim", "y_lim"), ("x_type", "y_type"), ("x_dir", "y_dir")):
+            if x in fields and y in fields:
+                raise PlotError(
+                    f"{x} and {y} are both those of the times here, which lie along x; give {x} "
+                    "alone" + ("; intensities are z_lim" if x == "x_lim" else "")
+                )
+            if x in fields:
+                fields[y] = fields.pop(x)
     return config.copy(**fields)
-
-
-def _of_times(fields: dict[str, object]) -> dict[str, object]:
-    """Fields by name of a picture over time, those of its horizontal axis as those of times."""
-    turned = dict(fields)
-    for x, y in (("x_lim", "y_lim"), ("x_type", "y_type"), ("x_dir", "y_dir")):
-        if x not in turned:
-            continue
-        if y in turned:
-            raise PlotError(
-                f"{x} and {y} are both those of the times here, which lie along x; give {x} alone"
-                + ("; intensities are z_lim" if x == "x_lim" else "")
-            )
-        turned[y] = turned.pop(x)
-    return turned

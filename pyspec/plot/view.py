@@ -185,8 +185,6 @@ def _parted(data: Data, keep: npt.NDArray[np.bool_] | None) -> tuple[Array, Arra
 def _sliced(seen: View, config: PlotConfig) -> View:
     """Only what `data_slice` names."""
     index = cut_of(config, seen.data.shape)
-    if index is None:
-        return seen
     return replace(
         seen,
         energy=seen.energy[index[-1]],

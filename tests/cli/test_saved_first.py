@@ -70,7 +70,7 @@ def test_pictures_that_fail_are_a_remark(
     assert "fit.png" in facts["unwritten"]
     page = (results_of(job) / "report.html").read_text(encoding="utf-8")
     assert "GLP_01_x0" in page
-    assert "No pictures: " in page
+    assert "No picture: " in page
 
 
 def test_the_fit_is_printed_where_no_file_can_be_written(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pyspec.cli.commands.advice import after_fit
@@ -16,33 +15,12 @@ from pyspec.cli.jobs.job import Job
 from pyspec.cli.json_output import print_now
 from pyspec.cli.table import table
 from pyspec.errors import PyspecError
-from pyspec.fit.findings.verdict import GOOD, missed, verdict_of
+from pyspec.fit.findings.verdict import GOOD, missed
 from pyspec.fit.interrupts import Hold
 from pyspec.io import save_fit, write_text
 from pyspec.io.parameters import plain_result
 from pyspec.plot.protocols import Fit
 from pyspec.plot.reports.thumbnails import Small, small_page
-
-
-@dataclass
-class _Outcome:
-    """One job of several: its result, or why there is none."""
-
-    name: str
-    result: Fit | None = None
-    error: str = ""
-    advice: Sequence[str] = ()
-
-    @property
-    def state(self) -> str:
-        """What became of the fit in a word or two."""
-        return "failed" if self.result is None else verdict_of(self.result)
-
-    @property
-    def alike(self) -> float | None:
-        """By how much neighbours in the residual are alike, where they are."""
-        off = None if self.result is None else missed(self.result)
-        return None if off is None else off.numbers.get("share")
 
 
 def jobs_of(paths: Sequence[Path]) -> list[Path]:
@@ -71,15 +49,15 @@ def run_many(
     home = args.jobs[0] if args.jobs[0].is_dir() else Path()
     folder = args.output or home / "results"
     check_folder(folder)
-    done: list[_Outcome] = []
+    done: list[Small] = []
     with Hold() as hold:
         for path in jobs:
             name = path.parent.name or path.stem
             try:
                 job, result = fit_job(path, hold)
-                done.append(_Outcome(name, result, advice=after_fit(job, result)))
+                done.append(Small(name, result, lines=after_fit(job, result)))
             except PyspecError as error:
-                done.append(_Outcome(name, error=str(error).splitlines()[0]))
+                done.append(Small(name, error=str(error).splitlines()[0]))
             except KeyboardInterrupt:
                 print_now("Interrupted: what was fitted is written.")
                 break
@@ -96,9 +74,9 @@ def run_many(
         {
             "name": outcome.name,
             "state": outcome.state,
-            "alike": outcome.alike,
+            "alike": _alike(outcome),
             "error": outcome.error or None,
-            "advice": outcome.advice,
+            "advice": outcome.lines,
         }
         | ({} if outcome.result is None else {"result": plain_result(outcome.result)})
         for outcome in done
@@ -107,29 +85,31 @@ def run_many(
         return INTERRUPTED
     if bad:
         return FAILED
-    return (
-        OK if all(outcome.result and outcome.result.success for outcome in done) else NOT_CONVERGED
-    )
+    is_good = all(outcome.result and outcome.result.success for outcome in done)
+    return OK if is_good else NOT_CONVERGED
 
 
-def _row(outcome: _Outcome) -> tuple[str, ...]:
+def _alike(outcome: Small) -> float | None:
+    """By how much neighbours in the residual are alike, where they are."""
+    off = None if outcome.result is None else missed(outcome.result)
+    return None if off is None else off.numbers.get("share")
+
+
+def _row(outcome: Small) -> tuple[str, ...]:
     """A row of the table."""
     if outcome.result is None:
         return (outcome.name, outcome.state, "", "", "", outcome.error)
-    alike = "" if outcome.alike is None else f"{outcome.alike:.2f}"
+    share = _alike(outcome)
+    alike = "" if share is None else f"{share:.2f}"
     redchi, nfev = getattr(outcome.result, "redchi", None), getattr(outcome.result, "nfev", None)
     model = outcome.result.model.name
     return (outcome.name, outcome.state, f"{redchi:.4g}", alike, f"{nfev}", model)
 
 
-def _written(folder: Path, done: Sequence[_Outcome]) -> list[str]:
+def _written(folder: Path, done: Sequence[Small]) -> list[str]:
     """One page, one table, one archive; the names of the files."""
     folder.mkdir(parents=True, exist_ok=True)
-    small = [
-        Small(outcome.name, outcome.state, outcome.result, outcome.error, outcome.advice)
-        for outcome in done
-    ]
-    small_page(folder / "report.html", small, title=str(folder.resolve().parent.name))
+    small_page(folder / "report.html", done, title=str(folder.resolve().parent.name))
     write_text(folder / "parameters.csv", _table_csv(done))
     written = ["report.html", "parameters.csv"]
     results = [outcome.result for outcome in done if outcome.result is not None]
@@ -139,7 +119,7 @@ def _written(folder: Path, done: Sequence[_Outcome]) -> list[str]:
     return written
 
 
-def _table_csv(done: Sequence[_Outcome]) -> str:
+def _table_csv(done: Sequence[Small]) -> str:
     """Every parameter of every fit, a row each."""
     lines = ["data,state,redchi,parameter,value,stderr"]
     for outcome in done:

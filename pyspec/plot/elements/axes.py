@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -81,6 +81,17 @@ def finite_of(values: npt.ArrayLike) -> Array:
     return plain[np.isfinite(plain)]
 
 
+def inner_range(values: npt.ArrayLike, share: float, few: int = 4) -> tuple[float, float]:
+    """The range without this share of the values at each end, of more than `few` without one at
+    least; NaN of none."""
+    finite = finite_of(values)
+    if not finite.size:
+        return np.nan, np.nan
+    left_out = int(np.ceil(share * finite.size)) if finite.size > few else 0
+    ordered = np.partition(finite, (left_out, finite.size - 1 - left_out))
+    return float(ordered[left_out]), float(ordered[-1 - left_out])
+
+
 def falls(axis: Array, direction: str) -> bool:
     """Whether an axis is drawn from high to low."""
     if direction == "def":
@@ -102,37 +113,32 @@ def set_x(ax: Axes, axis: Array, config: PlotConfig, margin: float = MARGIN) -> 
         set_log(ax, "x")
     else:
         ax.xaxis.set_major_locator(spaced())
-    _limit(ax, "x", axis, config.x_lim, log=log, margin=margin)
-    _turn(ax, "x", axis, config.x_lim, config.x_dir, "energies")
+    look = config.x_lim, config.x_dir, "energies"
+    _set_ends(ax, "x", axis, *look, log=log, margin=margin)
 
 
 def spaced() -> Locator:
     """Ticks of a horizontal axis with room between their labels: matplotlib takes a label for three
-    letters wide, and "1486.25" has seven. Beside other panels no label reaches over the right end.
-    """
+    letters wide, and "1486.25" has seven."""
     from matplotlib.ticker import MaxNLocator
 
     class Spaced(MaxNLocator):
         def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
             axis = cast("Axis", self.axis)
-            low, high = sorted((vmin, vmax))
-            usual = [*super().tick_values(vmin, vmax)]
-            texts = axis.get_major_formatter().format_ticks(usual)
-            length, wide = 3.0 * axis.get_tick_space(), LETTER * max(map(len, texts))
-            most = min(max(int(length / (wide + 1.0)), 1), 9)
-            ticks = np.asarray(MaxNLocator(most, steps=STEPS).tick_values(vmin, vmax))
-            place, half = axis.axes.get_subplotspec(), 0.5 * wide / max(length, 1.0) * (high - low)
-            if place is None or place.get_gridspec().ncols == 1:
-                return [*ticks]
-            kept = ticks >= low + half if axis.get_inverted() else ticks <= high - half
-            return [*ticks[kept]]
+            texts = axis.get_major_formatter().format_ticks([*super().tick_values(vmin, vmax)])
+            most = 3.0 * axis.get_tick_space() / (LETTER * max(map(len, texts)) + 1.0)
+            return MaxNLocator(min(max(int(most), 1), 9), steps=STEPS).tick_values(vmin, vmax)
 
     return Spaced("auto", steps=STEPS)
 
 
-def set_time(ax: Axes, axis: Array, config: PlotConfig, which: str) -> None:
+def set_time(ax: Axes, axis: Array, config: PlotConfig, which: Literal["x", "y"]) -> None:
     """Scale, limits and direction of a time axis, which is the "x" or "y" of the panel."""
-    kind, seen = config.y_type, _inside(axis, config.y_lim)
+    kind, seen = config.y_type, axis
+    if config.y_lim is not None:
+        low, high = sorted(config.y_lim)
+        inside = axis[(axis >= low) & (axis <= high)]
+        seen = inside if inside.size > 2 else axis
     if kind == "auto":
         kind = "symlog" if spans_decades(seen) else "lin"
     if kind == "log" and not (axis > 0).any():
@@ -143,12 +149,11 @@ def set_time(ax: Axes, axis: Array, config: PlotConfig, which: str) -> None:
         set_log(ax, which)
     elif which == "x":
         ax.xaxis.set_major_locator(spaced())
-    margin = MARGIN if which == "x" else 0.0
-    _limit(ax, which, axis, config.y_lim, log=kind == "log", margin=margin)
-    _turn(ax, which, axis, config.y_lim, config.y_dir, "times")
+    look = config.y_lim, config.y_dir, "times"
+    _set_ends(ax, which, axis, *look, log=kind == "log", margin=MARGIN if which == "x" else 0.0)
 
 
-def _set_symlog(ax: Axes, axis: Array, which: str, end: float) -> None:
+def _set_symlog(ax: Axes, axis: Array, which: Literal["x", "y"], end: float) -> None:
     """A scale that is linear about zero, over some steps, and logarithmic outside, up to `end`; of
     few decades 2 and 5 are labelled too."""
     from matplotlib.ticker import SymmetricalLogLocator
@@ -156,34 +161,14 @@ def _set_symlog(ax: Axes, axis: Array, which: str, end: float) -> None:
     steps = np.abs(np.diff(axis))
     least = steps[steps > 0].min(initial=np.inf)
     linear = 10.0 ** float(np.ceil(np.log10(5.0 * least))) if np.isfinite(least) else 1.0
-    look = {"linthresh": linear, "linscale": 0.7, "subs": range(2, 10)}
-    getattr(ax, f"set_{which}scale")("symlog", **look)
-    own = getattr(ax, f"{which}axis")
+    own, set_scale = (ax.xaxis, ax.set_xscale) if which == "x" else (ax.yaxis, ax.set_yscale)
+    set_scale("symlog", linthresh=linear, linscale=0.7, subs=range(2, 10))
     subs = (1.0, 2.0, 5.0) if end < 100.0 * linear else (1.0,)
-
-    class Roomy(SymmetricalLogLocator):
-        """Zero, and from the largest on what has room beside the others: "−1" and "0" without a
-        gap are read as −10."""
-
-        def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
-            ticks = [t for t in super().tick_values(vmin, vmax) if vmin <= t <= vmax]
-            ends = own.get_transform().transform(np.array([vmin, vmax]))
-            length = 3.0 * own.get_tick_space() / (ends[1] - ends[0])
-            place = dict(zip(ticks, own.get_transform().transform(np.array(ticks)), strict=True))
-            kept = list[float]()
-            for tick in sorted(ticks, key=lambda t: (t != 0.0, -abs(t))):
-                rooms = [LETTER * 0.5 * len(f"{tick:g}{other:g}") + 1.0 for other in kept]
-                far = [length * abs(place[tick] - place[other]) for other in kept]
-                if all(map(float.__ge__, far, rooms)):
-                    kept.append(tick)
-            return sorted(kept)
-
-    locator = Roomy if which == "x" else SymmetricalLogLocator
-    own.set_major_locator(locator(own.get_transform(), subs))
+    own.set_major_locator(SymmetricalLogLocator(own.get_transform(), subs))
     own.set_major_formatter("{x:g}")
 
 
-def set_log(ax: Axes, which: str) -> None:
+def set_log(ax: Axes, which: Literal["x", "y"]) -> None:
     """A logarithmic axis with ticks written as numbers, between decades too."""
     from matplotlib.ticker import LogFormatter
 
@@ -191,8 +176,8 @@ def set_log(ax: Axes, which: str) -> None:
         def __call__(self, x: float, pos: int | None = None) -> str:
             return f"{x:g}" if super().__call__(x, pos) else ""
 
-    getattr(ax, f"set_{which}scale")("log")
-    own = getattr(ax, f"{which}axis")
+    ax.set(**{f"{which}scale": "log"})
+    own = ax.xaxis if which == "x" else ax.yaxis
     own.set_major_formatter(Numbers())
     own.set_minor_formatter(Numbers(minor_thresholds=(2.0, 0.4) if which == "y" else (1.0, 0.4)))
 
@@ -206,28 +191,30 @@ def set_along(ax: Axes, axis: Array, config: PlotConfig, *, over_time: bool = Fa
     ax.set_xlabel(config.y_label if over_time else config.x_label)
 
 
-def _turn(
-    ax: Axes, which: str, axis: Array, limits: Sequence[float] | None, direction: str, label: str
+def _set_ends(
+    ax: Axes,
+    which: Literal["x", "y"],
+    axis: Array,
+    limits: Sequence[float] | None,
+    direction: str,
+    label: str,
+    *,
+    log: bool,
+    margin: float,
 ) -> None:
-    """The direction of an axis whose limits hold some of its values."""
-    need_overlap("limits", limits, axis, label)
-    if falls(axis, direction) != getattr(ax, f"{which}axis_inverted")():
-        getattr(ax, f"invert_{which}axis")()
-
-
-def _limit(
-    ax: Axes, which: str, axis: Array, limits: Sequence[float] | None, *, log: bool, margin: float
-) -> None:
-    if limits is None:
-        seen = axis[axis > 0] if log else axis
-        if seen.size == 0 or seen.min() == seen.max():
-            return
-        scale = getattr(ax, f"{which}axis").get_transform()
+    """The limits of an axis, which hold some of its values, and its direction."""
+    own, asked = (ax.xaxis if which == "x" else ax.yaxis), limits
+    seen = axis[axis > 0] if log else axis
+    if limits is None and seen.size and seen.min() < seen.max():
+        scale = own.get_transform()
         ends = scale.transform(np.array([seen.min(), seen.max()]))
         room = margin * (ends[1] - ends[0])
         limits = scale.inverted().transform([ends[0] - room, ends[1] + room]).tolist()
-    low, high = above_zero_ends(f"{which}_lim", limits, axis) if log else sorted(limits)
-    getattr(ax, f"set_{which}lim")(low, high)
+    if limits is not None:
+        shown = above_zero_ends(f"{which}_lim", limits, axis) if log else sorted(limits)
+        ax.set(**{f"{which}lim": shown})
+    need_overlap("limits", asked, axis, label)
+    own.set_inverted(falls(axis, direction))
 
 
 def need_overlap(
@@ -259,15 +246,6 @@ def above_zero_ends(name: str, limits: Sequence[float], values: Array) -> tuple[
         low = float(seen.min()) if seen.size else high
         low = low if low < high else high / 10.0
     return low, high
-
-
-def _inside(axis: Array, limits: Sequence[float] | None) -> Array:
-    """The values that are seen, which the scale is chosen for; all, where these are too few."""
-    if limits is None:
-        return axis
-    low, high = sorted(limits)
-    seen = axis[(axis >= low) & (axis <= high)]
-    return seen if seen.size > 2 else axis
 
 
 # values

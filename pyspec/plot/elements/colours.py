@@ -9,7 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.elements.axes import above_zero_ends, finite_of, need_overlap, spaced
+from pyspec.plot.elements.axes import (
+    above_zero_ends,
+    finite_of,
+    inner_range,
+    need_overlap,
+    spaced,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +32,7 @@ SIGNED = 0.15
 #: Values further out than this many times the range of nearly all others are spikes.
 SPIKE = 4.0
 
-#: Among fewer values than these none is taken for a spike.
+#: Among no more values than these none is taken for a spike.
 MANY = 50
 
 
@@ -41,22 +47,8 @@ class Colours(TypedDict, total=False):
 
 def is_signed(values: npt.ArrayLike) -> bool:
     """Whether data are differences, of both signs, beyond what noise about zero explains."""
-    finite = finite_of(values)
-    if not finite.size:
-        return False
-    low, high = _inner(finite, 0.002)
+    low, high = inner_range(values, 0.002, MANY)
     return bool(low < 0.0 < high and -low > SIGNED * high) or bool(low < 0.0 and high <= 0.0)
-
-
-def _inner(finite: Array, share: float) -> tuple[float, float]:
-    """The range without this share of the values at each end, of MANY without one at least."""
-    if finite.size < MANY:
-        low, high = np.quantile(finite, [share, 1.0 - share])
-        return float(low), float(high)
-    return (
-        float(np.quantile(finite, share, method="higher")),
-        float(np.quantile(finite, 1.0 - share, method="lower")),
-    )
 
 
 def colour_range(values: npt.ArrayLike) -> tuple[float, float]:
@@ -65,7 +57,7 @@ def colour_range(values: npt.ArrayLike) -> tuple[float, float]:
     finite = finite_of(values)
     if not finite.size:
         return 0.0, 1.0
-    low, high = _inner(finite, 0.001)
+    low, high = inner_range(finite, 0.001, MANY)
     least, most = float(finite.min()), float(finite.max())
     span = high - low
     low = least if low - least <= SPIKE * span else low
@@ -107,18 +99,6 @@ def _log_colours(values: npt.ArrayLike, config: PlotConfig, name: str) -> Colour
     return {"cmap": name, "norm": norm}
 
 
-def beyond(values: npt.ArrayLike, low: float, high: float) -> str:
-    """Which ends of a colour bar are open: "neither", "min", "max" or "both"."""
-    finite = finite_of(values)
-    if not finite.size:
-        return "neither"
-    slack = 1e-9 * (high - low)
-    below, above = bool(finite.min() < low - slack), bool(finite.max() > high + slack)
-    return {(False, False): "neither", (True, False): "min", (False, True): "max"}.get(
-        (below, above), "both"
-    )
-
-
 def add_bar(
     figure: Figure, mesh: QuadMesh, axes: Axes | Sequence[Axes], label: str, config: PlotConfig
 ) -> Colorbar | None:
@@ -129,8 +109,11 @@ def add_bar(
     from matplotlib.colors import LogNorm
 
     beside = config.z_colorbar == "ver"
-    values = np.ma.filled(np.ma.asarray(mesh.get_array(), dtype=np.float64), np.nan)
-    extend = beyond(values, *mesh.get_clim())
+    values = finite_of(np.ma.filled(np.ma.asarray(mesh.get_array(), dtype=np.float64), np.nan))
+    low, high = mesh.get_clim()
+    slack = 1e-9 * (high - low)
+    below, above = bool((values < low - slack).any()), bool((values > high + slack).any())
+    extend = ("neither", "min", "max", "both")[below + 2 * above]
     bar = figure.colorbar(
         mesh, ax=axes, pad=0.02, aspect=28, extend=extend,
         location="right" if beside else "bottom", shrink=1.0 if beside else 0.8,

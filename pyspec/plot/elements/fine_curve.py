@@ -32,7 +32,8 @@ from pyspec.plot.view import View
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Parts = tuple[dict[str, Array], dict[str, Array]]
-Result = TypeVar("Result")
+Lines = tuple[Array, Array]
+Drawn = TypeVar("Drawn")
 
 #: Points along the whole axis at least, and steps between two samples at least.
 POINTS, STEPS = 600, 4
@@ -98,30 +99,47 @@ def curves_of(result: FitResult, seen: View) -> Curves:
     peaks, grounds = ({name: curve[window] for name, curve in part.items()} for part in parts)
     ground = sum(grounds.values(), np.zeros(seen.energy.size))
     samples = np.concatenate([seen.fit, ground, *(ground + peak for peak in peaks.values())])
-    own = Curves(seen.energy, seen.fit, seen.start, peaks, grounds, samples)
-    finer = between(seen.energy)
+    some = slice(None, None, -(-seen.energy.size // MANY))
+    own = Curves(
+        seen.energy[some],
+        seen.fit[some],
+        None if seen.start is None else seen.start[some],
+        {name: curve[some] for name, curve in peaks.items()},
+        {name: curve[some] for name, curve in grounds.items()},
+        samples,
+    )
+
+    def at(x: Array) -> Curves:
+        start = None
+        if seen.start is not None:
+            start = _at(result, x, [result.start[name] for name in result.problem.names])
+        fine: Parts = ({}, {}) if result.is_trace else _components_at(result, x, parts)
+        return Curves(x, _at(result, x, result.theta), start, *fine, samples)
+
+    def arrays(curves: Curves) -> list[Array]:
+        start = [] if curves.start is None else [curves.start]
+        return [curves.fit, *start, *curves.peaks.values(), *curves.grounds.values()]
+
+    return _finer(seen.energy, own, at, arrays)
+
+
+def _finer(
+    axis: Array, own: Drawn, at: Callable[[Array], Drawn], arrays: Callable[[Drawn], list[Array]]
+) -> Drawn:
+    """What `at` makes of an axis with points between the samples; `own`, what is known at the
+    samples, where the model cannot be evaluated there or the `arrays` of both do not agree."""
+    finer = between(axis)
     if finer is None:
-        step = slice(None, None, -(-seen.energy.size // MANY))
-        start = None if own.start is None else own.start[step]
-        peaks = {name: curve[step] for name, curve in peaks.items()}
-        grounds = {name: curve[step] for name, curve in grounds.items()}
-        return Curves(own.x[step], own.fit[step], start, peaks, grounds, samples)
-    x, places = finer
-    fine = _tried(lambda: _curves_at(result, seen, x, parts, samples))
-    if fine is None:
         return own
-    pairs = [(fine.fit, own.fit), *_pairs(fine.peaks, peaks), *_pairs(fine.grounds, grounds)]
-    if fine.start is not None and own.start is not None:
-        pairs.append((fine.start, own.start))
-    return fine if all(_agree(curve[places], other) for curve, other in pairs) else own
-
-
-def _curves_at(result: FitResult, seen: View, x: Array, whole: Parts, samples: Array) -> Curves:
-    start = None
-    if seen.start is not None:
-        start = _at(result, x, [result.start[name] for name in result.problem.names])
-    parts: Parts = ({}, {}) if result.is_trace else _components_at(result, x, whole)
-    return Curves(x, _at(result, x, result.theta), start, *parts, samples)
+    x, places = finer
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fine = at(x)
+    except _RAISED:
+        return own
+    pairs = zip(arrays(fine), arrays(own), strict=True)
+    return fine if all(_agree(curve[..., places], other) for curve, other in pairs) else own
 
 
 def _at(result: FitResult, x: Array, theta: npt.ArrayLike) -> Array:
@@ -147,54 +165,49 @@ def _components_at(result: FitResult, x: Array, whole: Parts) -> Parts:
     return parts
 
 
-def traces_of(result: Fit, seen: View, columns: list[int]) -> tuple[Array, Array]:
+def traces_of(result: Fit, seen: View, columns: list[int]) -> Lines:
     """(times, (n_times, n_columns)) the fit at some energies over time."""
     assert seen.time is not None
     own = seen.fit[:, columns]
     if not isinstance(result, FitResult) or drawn(result) is not result:
         return seen.time, own
-    at = _free_traces_at if result.problem.free is not None else _traces_at
-    x, curves = _finer(seen.time, own.T, lambda x: at(result, seen, columns, x))
+
+    def at(x: Array) -> Lines:
+        energy = result.problem.model.energy
+        assert energy is not None
+        if result.problem.free is not None:
+            first = (result.measurement.columns or (0, 0))[0]
+            groups = np.asarray(columns) + seen.begin - first
+            curves = _free_at(result, groups, x, by_energy=True)
+        else:
+            need_few(energy.size * x.size)
+            chosen, back = np.unique(columns, return_inverse=True)
+            ending = Ending.at(result.theta)
+            curves = predict(result.problem, ending, seen.energy[chosen], x).value[:, back].T
+        return x, np.where(np.isnan(own.T).all(axis=1, keepdims=True), np.nan, curves)
+
+    x, curves = _finer(seen.time, (seen.time, own.T), at, _values_of)
     return x, curves.T
 
 
-def _finer(axis: Array, own: Array, at: Callable[[Array], Array | None]) -> tuple[Array, Array]:
-    """(axis, curves) with points between the samples, where the curves of `at` agree with `own`
-    (n_curves, n_points) at the samples; else the samples."""
-    finer = between(axis)
-    if finer is None:
-        return axis, own
-    x, places = finer
-    curves = _tried(lambda: at(x))
-    if curves is None:
-        return axis, own
-    curves = np.where(np.isnan(own).all(axis=1, keepdims=True), np.nan, curves)
-    return (x, curves) if _agree(curves[:, places], own) else (axis, own)
+def _values_of(lines: Lines) -> list[Array]:
+    return [lines[1]]
 
 
-def _traces_at(result: FitResult, seen: View, columns: list[int], x: Array) -> Array | None:
-    model = result.problem.model
-    assert model.energy is not None
-    if model.energy.size * x.size > MOST:
-        return None
-    chosen, back = np.unique(columns, return_inverse=True)
-    energy = seen.energy[chosen]
-    return predict(result.problem, Ending.at(result.theta), energy, x).value[:, back].T
+def need_few(points: int) -> None:
+    """Raises ValueError for more points than are evaluated for the sake of some curves."""
+    if points > MOST:
+        raise ValueError(f"{points} points are too many to be evaluated for some curves")
 
 
-def _free_traces_at(result: FitResult, seen: View, columns: list[int], x: Array) -> Array | None:
-    first = (result.measurement.columns or (0, 0))[0]
-    return _free_at(result, np.asarray(columns) + seen.begin - first, x, by_energy=True)
-
-
-def _free_at(result: FitResult, groups: Ints, x: Array, *, by_energy: bool) -> Array | None:
-    """(n_groups, n_x) a fit whose amplitudes are free, `by_energy` or by time, at some of these;
-    None where the others are free, or the axis is too long."""
+def _free_at(result: FitResult, groups: Ints, x: Array, *, by_energy: bool) -> Array:
+    """(n_groups, n_x) a fit whose amplitudes are free, `by_energy` or by time, at some of these."""
     problem = result.problem.free
     assert problem is not None
     executor = problem.executor
-    if executor.by_energy != by_energy or executor.designer.along.size * x.size > MOST:
-        return None
+    if executor.by_energy != by_energy:
+        raise ValueError("what is free along an axis is known at its samples alone")
+    need_few(executor.designer.along.size * x.size)
     amplitudes = executor.solve(result.theta, problem.fixed).amplitudes
     design, _ = executor.elsewhere(result.theta, problem.fixed, x)
     own = groups if design.basis.shape[1] > 1 else np.zeros_like(groups)
@@ -202,41 +215,30 @@ def _free_at(result: FitResult, groups: Ints, x: Array, *, by_energy: bool) -> A
     return np.asarray(value + design.rest[:, own].sum(axis=0))
 
 
-def spectra_of(result: Fit, seen: View, rows: Ints) -> tuple[Array, Array]:
+def spectra_of(result: Fit, seen: View, rows: Ints) -> Lines:
     """(energies, (n_rows, n_energies)) the fit of some spectra of a series."""
     assert seen.time is not None
     own, times = seen.fit[rows], seen.time[rows]
-    if isinstance(result, SliceResults):
-        return _finer(seen.energy, own, lambda x: _slices_at(result, times, x))
-    if drawn(result) is not result:
+    if isinstance(result, FitResult) and drawn(result) is not result:
         return seen.energy, own
-    at = _free_spectra_at if result.problem.free is not None else _spectra_at
-    return _finer(seen.energy, own, lambda x: at(result, times, x))
 
+    def at(x: Array) -> Lines:
+        if isinstance(result, SliceResults):
+            curves = np.full((times.size, x.size), np.nan)
+            for into, time in zip(curves, times.tolist(), strict=True):
+                fit = result[int(np.argmin(np.abs(result.time - time)))].result
+                if fit is not None:
+                    into[:] = _at(fit, x, fit.theta)
+        elif result.problem.free is not None:
+            groups = np.searchsorted(result.problem.free.executor.designer.along, times)
+            curves = _free_at(result, groups, x, by_energy=False)
+        else:
+            assert result.problem.model.time is not None
+            need_few(result.problem.model.time.size * x.size)
+            curves = predict(result.problem, Ending.at(result.theta), x, times).value
+        return x, np.where(np.isnan(own).all(axis=1, keepdims=True), np.nan, curves)
 
-def _spectra_at(result: FitResult, times: Array, x: Array) -> Array | None:
-    time = result.problem.model.time
-    assert time is not None
-    if time.size * x.size > MOST:
-        return None
-    return predict(result.problem, Ending.at(result.theta), x, times).value
-
-
-def _free_spectra_at(result: FitResult, times: Array, x: Array) -> Array | None:
-    problem = result.problem.free
-    assert problem is not None
-    groups = np.searchsorted(problem.executor.designer.along, times)
-    return _free_at(result, groups, x, by_energy=False)
-
-
-def _slices_at(result: SliceResults, times: Array, x: Array) -> Array:
-    """The fits of the slices at these times; NaN where there is none."""
-    curves = np.full((times.size, x.size), np.nan)
-    for into, time in zip(curves, times.tolist(), strict=True):
-        fit = result[int(np.argmin(np.abs(result.time - time)))].result
-        if fit is not None:
-            into[:] = _at(fit, x, fit.theta)
-    return curves
+    return _finer(seen.energy, (seen.energy, own), at, _values_of)
 
 
 def moving_of(result: FitResult) -> tuple[Moving | None, Moving | None]:
@@ -245,36 +247,15 @@ def moving_of(result: FitResult) -> tuple[Moving | None, Moving | None]:
     own = drawn(result).moving()
     if own is None or not own.values or drawn(result) is not result:
         return own, own
-    finer = between(own.time)
-    if finer is None:
-        return own, own
-    x, places = finer
-    fine = _tried(lambda: _moving_at(result, x))
-    if fine is None:
-        return own, own
-    pairs = [(fine.values[name][places], trace) for name, trace in own.values.items()]
-    return own, fine if all(_agree(curve, other) for curve, other in pairs) else own
 
+    def at(x: Array) -> Moving:
+        parts = terms(result.problem.model, None, x)
+        fine = moving_parameters(result.problem, result.ending, model=parts[0].model)
+        if len(parts) > 1 or parts[0].time is not None or fine is None:
+            raise ValueError("these parameters are known at the samples alone")
+        return fine
 
-def _moving_at(result: FitResult, x: Array) -> Moving | None:
-    parts = terms(result.problem.model, None, x)
-    if len(parts) > 1 or parts[0].time is not None:
-        return None
-    return moving_parameters(result.problem, result.ending, model=parts[0].model)
-
-
-def _tried(make: Callable[[], Result]) -> Result | None:
-    """What `make` returns; None where a model cannot be evaluated."""
-    try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return make()
-    except _RAISED:
-        return None
-
-
-def _pairs(fine: dict[str, Array], own: dict[str, Array]) -> list[tuple[Array, Array]]:
-    return [(fine[name], own[name]) for name in own]
+    return own, _finer(own.time, own, at, lambda moving: [*moving.values.values()])
 
 
 def _agree(fine: Array, own: Array) -> bool:

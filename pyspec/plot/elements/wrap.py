@@ -1,9 +1,7 @@
-"""Labels of axes and headings that are longer than their place: several lines, of labels two in
-smaller letters where need be."""
+"""Labels of axes and headings that are longer than their place: several lines."""
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -20,9 +18,6 @@ BEYOND_X, BEYOND_Y = 6.0, 45.0
 #: What stands between the parts of a heading.
 PART = "  ·  "
 
-#: Letters do not get smaller than this, in points.
-LEAST = 6.5
-
 
 def wrap_labels(axes: Iterable[Axes]) -> None:
     """Breaks labels that would be cut off, or run into those of the next panel."""
@@ -31,21 +26,9 @@ def wrap_labels(axes: Iterable[Axes]) -> None:
         sides = (ax.xaxis, box.width, BEYOND_X), (ax.yaxis, box.height, BEYOND_Y)
         for axis, length, beyond in sides:
             text, size = axis.label.get_text(), float(axis.label.get_fontsize())
-            room = (points * length + beyond) / (LETTER * size)
-            if "\n" in text or _length(text) <= room:
-                continue
-            words = text.split(" ")
-            breaks = [(" ".join(words[:k]), " ".join(words[k:])) for k in range(1, len(words))]
-            whole = [pair for pair in breaks if pair[0].count("$") % 2 == 0]  # no formula is broken
-            lines = min(whole, key=lambda pair: max(map(_length, pair)), default=(text,))
-            axis.label.set_text("\n".join(lines))
-            smaller = size * room / max(map(_length, lines))
-            axis.label.set_fontsize(max(min(smaller, size), min(size, LEAST)))
-
-
-def _length(text: str) -> int:
-    """How many letters a text shows; of formulas those without commands and braces."""
-    return len(re.sub(r"\\[A-Za-z]+|[${}^_]", "", text) if "$" in text else text)
+            room = int((points * length + beyond) / (LETTER * size))
+            if len(text) > room > 0 and "$" not in text:  # no formula is broken
+                axis.label.set_text(textwrap.fill(text, room))
 
 
 def folded(text: str, room: float, size: float) -> str:

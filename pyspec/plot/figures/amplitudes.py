@@ -29,7 +29,7 @@ from pyspec.plot.elements.labels import opened, unit_of, units_of_parameters, wi
 from pyspec.plot.elements.legend import SMALL, LegendLook, curve_legend, curve_name, is_narrow
 from pyspec.plot.figure import Sheet, is_column, row
 from pyspec.plot.protocols import Fit, fit_of
-from pyspec.plot.style import INK, MUTED, PlotError
+from pyspec.plot.style import MUTED, PlotError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,7 +81,8 @@ def _draw_amplitudes(
 ) -> Figure:
     linear, unit = fit.amplitudes, unit_of(fit, "time")
     assert linear is not None
-    part, is_time = _part(fit, linear.axis, look), linear.axis == "time"
+    is_time = linear.axis == "time"
+    part = cut_of(look, fit.data.shape)[not is_time]
     along = linear.along[part]
     groups = _by_axis(fit, names) if is_time else [names]
     with sheet.style():
@@ -104,7 +105,7 @@ def _draw_amplitudes(
         if len(axes) == 1:
             axes[0].set_ylabel(look.z_label)
         else:
-            figure.supylabel(look.z_label, fontsize=9.5, color=INK)
+            figure.supylabel(look.z_label, fontsize=9.5)
         if look.title:
             axes[0].set_title(look.title)
         return sheet.finish(look)
@@ -123,12 +124,6 @@ def _by_axis(fit: FitResult, names: list[str]) -> list[list[str]]:
     for name in names:
         groups.setdefault((name not in peaks, units.get(name, "")), []).append(name)
     return [groups[key] for key in sorted(groups)]
-
-
-def _part(fit: FitResult, axis: str, look: PlotConfig) -> slice:
-    """What `data_slice` leaves of the axis of the amplitudes."""
-    cut = cut_of(look, fit.data.shape)
-    return slice(None) if cut is None else cut[axis == "energy"]
 
 
 def _label(fit: FitResult, name: str, unit: str) -> str:
@@ -169,7 +164,7 @@ def plot_species(
         return _draw_amplitudes(fit, list(linear), *opened(fit, options))
     sheet, look = opened(fit, options)
     spectra = [linear.sas(scheme), *_of_decays(linear, scheme)]
-    part = _part(fit, "energy", look)
+    part = cut_of(look, fit.data.shape)[1]
     with sheet.style():
         figure = sheet.panels((3.7 * len(spectra) + 0.4, 3.2), look)
         axes = row(figure, len(spectra))

@@ -61,15 +61,10 @@ def plot_chain(
     for name, column in zip(names, flat.T, strict=True):
         if not np.isfinite(column).all():
             raise PlotError(f"{name!r} is not finite in all samples; leave it out of params")
-    spans = [np.unique(np.quantile(column, SPAN)) for column in flat.T]
-    edges = [
-        np.linspace(s[0], s[-1], BINS + 1)
-        if s.size > 1
-        else np.linspace(s[0] - 0.5, s[0] + 0.5, BINS + 1)
-        for s in spans
-    ]
+    spans = [np.quantile(column, SPAN) for column in flat.T]
+    edges = [np.histogram_bin_edges(span, BINS) for span in spans]
     sheet, look = opened(source, options)
-    n, labels = len(names), list(named(names, source).values())
+    n, labels, marks = len(names), list(named(names, source).values()), best or {}
     with sheet.style():
         figure = sheet.panels((1.6 * n + 1.2, 1.5 * n + 1.0), look)
         axes = figure.subplots(n, n, squeeze=False, sharex="col")
@@ -83,7 +78,10 @@ def plot_chain(
                 else:
                     _pair(ax, flat[:, column], flat[:, row], edges[column], edges[row])
                 if column <= row:
-                    _mark(ax, best or {}, names[column], names[row] if column < row else None)
+                    if names[column] in marks:
+                        ax.axvline(marks[names[column]], color=FIT, lw=0.9)
+                    if names[row] in marks and column < row:
+                        ax.axhline(marks[names[row]], color=FIT, lw=0.9)
                     _label(ax, labels, row, column)
         share = float(np.mean(samples.acceptance_fraction))
         text = f"{len(flat)} samples, {share:.0%} of the steps accepted"
@@ -109,7 +107,10 @@ def _pair(ax: Axes, x: Array, y: Array, across: Array, along: Array) -> None:
     counts, _, _ = np.histogram2d(x, y, bins=(across, along))
     ax.pcolormesh(across, along, counts.T, cmap="Blues", rasterized=True)
     smooth = _smooth(counts)
-    levels = _levels(counts, smooth)
+    # The heights above which SHARES of the samples lie, rising.
+    order = np.argsort(smooth, axis=None)[::-1]
+    held = np.cumsum(counts.ravel()[order]) / max(float(counts.sum()), 1.0)
+    levels = sorted({float(smooth.ravel()[order[np.searchsorted(held, s)]]) for s in SHARES})
     if levels[0] > 0 and smooth.max() > levels[-1]:
         middle = (0.5 * (edges[1:] + edges[:-1]) for edges in (across, along))
         ax.contour(*middle, smooth.T, levels=levels, colors=COLOURS[0], linewidths=0.8)
@@ -128,20 +129,6 @@ def _smooth(counts: Array) -> Array:
         middle = share @ place
         widths.append(np.sqrt(share @ (place - middle) ** 2) * n ** (-1 / 6))
     return np.asarray(gaussian_filter(counts, widths))
-
-
-def _levels(counts: Array, smooth: Array) -> list[float]:
-    """The heights above which :data:`SHARES` of the samples lie, rising."""
-    order = np.argsort(smooth, axis=None)[::-1]
-    held = np.cumsum(counts.ravel()[order]) / max(float(counts.sum()), 1.0)
-    return sorted({float(smooth.ravel()[order[np.searchsorted(held, s)]]) for s in SHARES})
-
-
-def _mark(ax: Axes, best: Mapping[str, float], x: str, y: str | None) -> None:
-    if x in best:
-        ax.axvline(best[x], color=FIT, lw=0.9)
-    if y is not None and y in best:
-        ax.axhline(best[y], color=FIT, lw=0.9)
 
 
 def _label(ax: Axes, names: Sequence[str], row: int, column: int) -> None:

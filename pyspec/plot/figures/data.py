@@ -93,8 +93,7 @@ def draw_data(
     time = _axis("time", time)
     need_shape("data", data, (time.size, energy.size))
     cut = cut_of(config, data.shape)
-    if cut is not None:
-        data, time, energy, marks = data[cut], time[cut[0]], energy[cut[1]], _moved(marks, cut)
+    data, time, energy, marks = data[cut], time[cut[0]], energy[cut[1]], _moved(marks, cut)
     if config.waterfall:
         chosen = chosen_rows(len(data), N_CURVES)
         names = names_of(time[chosen].tolist(), unit, config, legend)
@@ -114,10 +113,9 @@ def _line(
 ) -> Figure:
     """One spectrum or trace, or the part of it that is asked for."""
     need_shape("data", data, axis.shape)
-    cut = cut_of(config, data.shape)
-    if cut is not None:
-        data, axis, window = data[cut], axis[cut], within(window, cut[0])
-    return data_line(data, axis, window, sheet, config, is_trace=is_trace)
+    (cut,) = cut_of(config, data.shape)
+    window = within(window, cut)
+    return data_line(data[cut], axis[cut], window, sheet, config, is_trace=is_trace)
 
 
 def _moved(
@@ -165,13 +163,11 @@ def plot_waterfall(
         need_shape("fit", fits, curves.shape)
     times = np.arange(len(curves)) if time is None else time
     cut = cut_of(look, curves.shape)
-    if cut is not None:
-        curves, times, energy = curves[cut], times[cut[0]], energy[cut[1]]
-        fits = None if fits is None else fits[cut]
+    curves, times, energy = curves[cut], times[cut[0]], energy[cut[1]]
     chosen = chosen_rows(len(curves), n)
     unit = unit or ("" if time is None else unit_of(source, "time"))
     names = names_of(times[chosen].tolist(), unit, look, options.get("legend"))
-    fits = None if fits is None else fits[chosen]
+    fits = None if fits is None else fits[cut][chosen]
     return draw_waterfall(curves[chosen], energy, names, fits, sheet, look)
 
 
@@ -187,7 +183,8 @@ def names_of(
         raise PlotError(f"legend has {len(legend)} names for {len(times)} spectra")
     names = config.legend or []
     if len(names) < len(times):
-        return [with_unit(text, unit) for text in _written(times)]
+        texts = [place_text(time, times, 4).replace("-", "−", 1) for time in times]
+        return [with_unit(text, unit) for text in texts]
     return list(names[: len(times)])
 
 
@@ -208,11 +205,6 @@ def _range(label: str, ends: Iterable[int], n: int) -> tuple[int, int]:
     if not 0 <= begin < end <= n:
         raise PlotError(f"{label} is {shortened(ends)}; give (begin, end) within 0 to {n}")
     return begin, end
-
-
-def _written(times: list[float]) -> list[str]:
-    """Times as text."""
-    return [place_text(time, times, 4).replace("-", "−", 1) for time in times]
 
 
 def need_shape(label: str, array: npt.ArrayLike, shape: tuple[int, ...]) -> None:

@@ -14,6 +14,7 @@ from pyspec.plot.config import PlotConfig
 from pyspec.plot.elements.axes import (
     bare,
     finite_of,
+    inner_range,
     line,
     mark_beyond,
     reference_lines,
@@ -22,7 +23,7 @@ from pyspec.plot.elements.axes import (
 )
 from pyspec.plot.elements.legend import name_signs
 from pyspec.plot.figure import Sheet
-from pyspec.plot.style import COLOURS, INK
+from pyspec.plot.style import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,16 +71,19 @@ def draw_evolution(
             if traces is None:
                 _points(ax, time, trace, stderr.get(name), colour)
             else:
-                _line(ax, traces.time, traces.values[name], traces.stderr[name],
-                      stderr.get(name), colour)  # fmt: skip
-                _limits(ax, _reached(trace, stderr.get(name), traces.values[name]))
+                error, fine = stderr.get(name), traces.values[name]
+                _line(ax, traces.time, fine, traces.stderr[name], error, colour)
+                bands = [] if error is None else [trace - error, trace + error]
+                _limits(ax, finite_of(np.concatenate([trace, fine, *bands])))
             name_signs(ax, named)
             ax.set_title(labels[name], fontsize=9.5)
             reference_lines(ax, config)
             bare(ax)
         set_time(axes[0, 0], time, config, "x")
         for ax in axes.flat[1 : len(values)]:
-            _same_ticks(axes[0, 0], ax)
+            # A shared axis takes the scale, but not what was set by hand.
+            ax.xaxis.set_major_locator(axes[0, 0].xaxis.get_major_locator())
+            ax.xaxis.set_major_formatter(axes[0, 0].xaxis.get_major_formatter())
         for ax in axes.flat[len(values) :]:
             ax.set_axis_off()
         for column in range(n_columns):
@@ -89,19 +93,13 @@ def draw_evolution(
             ax.tick_params(labelbottom=True)
         if sheet.ax is None:
             title = config.title or f"parameters over {_named(config.y_label)}"
-            sheet.title(title, fontweight="bold", color=INK)
+            sheet.title(title, fontweight="bold")
         return sheet.finish(config)
 
 
 def _named(label: str) -> str:
     """What an axis is, without its unit: "kinetic energy" of one that is no time."""
     return (guess_kind(label) != "time" and split_unit(label)[0]) or "time"
-
-
-def _same_ticks(first: Axes, other: Axes) -> None:
-    """Ticks of the shared axis: a shared axis takes the scale, but not what was set by hand."""
-    other.xaxis.set_major_locator(first.xaxis.get_major_locator())
-    other.xaxis.set_major_formatter(first.xaxis.get_major_formatter())
 
 
 def _line(
@@ -116,17 +114,13 @@ def _line(
     line(ax, time, trace, is_curve=True, color=colour, lw=1.5)
 
 
-def _reached(trace: Array, error: Array | None, fine: Array) -> Array:
-    """What is to be seen: the trace, with the band at the samples."""
-    bands = [] if error is None else [finite_of(trace - error), finite_of(trace + error)]
-    return np.concatenate([finite_of(trace), finite_of(fine), *bands])
-
-
 def _points(ax: Axes, time: Array, trace: Array, error: Array | None, colour: str) -> None:
     """Filled points have an error bar. Open points have none, or one larger than the panel.
     Triangles at the edge stand for values far from all others."""
     good = np.isfinite(trace)
-    middle, span = _usual(trace[good])
+    low, high = np.nan_to_num(inner_range(trace, 0.02))
+    span = high - low or float(np.ptp(trace[good])) if good.any() else 0.0
+    span, middle = span or 0.1 * abs(high) or 1.0, 0.5 * (low + high)
     near = good & (np.abs(trace - middle) <= (FAR + 0.5) * span)
     filled = near if error is None else near & np.isfinite(error)
     drawn = [*trace[near]]
@@ -143,17 +137,6 @@ def _points(ax: Axes, time: Array, trace: Array, error: Array | None, colour: st
         ax.plot(time[rest], trace[rest], "o", mfc="white", mec=colour, ms=3.0, label=OPEN)
     _limits(ax, np.array(drawn))
     mark_beyond(ax, time[good & ~near], trace[good & ~near], colour, "far outside")
-
-
-def _usual(values: Array) -> tuple[float, float]:
-    """Middle and span of all values but the outermost 2 %, one at least at each end."""
-    ordered = np.sort(values)
-    if not ordered.size:
-        return 0.0, 0.0
-    left_out = -(-ordered.size // 50) if ordered.size > 4 else 0
-    low, high = float(ordered[left_out]), float(ordered[-1 - left_out])
-    span = high - low or float(np.ptp(ordered)) or 0.1 * abs(high) or 1.0
-    return 0.5 * (low + high), span
 
 
 def _limits(ax: Axes, drawn: Array) -> None:

@@ -188,5 +188,5 @@ def data_map(
             legend(ax, *zip(*handles, strict=True))
         ax.set_xlabel(config.x_label)
         ax.set_ylabel(config.y_label)
-        ax.set_title(config.title or "data", fontweight="bold", color=INK)
+        ax.set_title(config.title or "data", fontweight="bold")
         return sheet.finish(config)

@@ -68,7 +68,7 @@ def draw_curves(model: Model, curves: dict[str, Array], title: str, options: Plo
     if model.energy is None:
         raise DataError(f"{model.name} has no energy axis; set_axes(energy=...)")
     sheet, look = opened(model, options, over_energy=True)
-    cut = (cut_of(look, model.energy.shape) or (slice(None),))[0]
+    cut = cut_of(look, model.energy.shape)[0]
     energy = model.energy[cut]
     with sheet.style():
         width, height = look.panel_size

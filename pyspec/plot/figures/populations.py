@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from pyspec.calls import answered
 from pyspec.fit import FitResult
-from pyspec.fit.amplitudes import Amplitudes
 from pyspec.plot.config import PlotConfig, PlotOptions
 from pyspec.plot.data_slice import cut_of
 from pyspec.plot.elements.axes import bare, curve_look, enclose, line, reference_lines, set_along
@@ -46,16 +45,23 @@ def plot_populations(
             "plot_moving draws populations that move a parameter"
         )
     linear = fit.amplitudes
-    own_options: PlotOptions = {**options, "config": _without_data(options.get("config"))}
+    config = options.get("config")
+    if isinstance(config, PlotConfig):  # what it says of intensities is of the data
+        config = config.copy(z_label="", z_lim=None, z_type="lin")
+    own_options: PlotOptions = {**options, "config": config}
+    amplitudes = {  # what stands in the legend → the amplitude of a state
+        f"{name} {state}" if len(linear.kinetics) > 1 else state: amplitude
+        for name, scheme in linear.kinetics.items()
+        for state, amplitude in scheme.amplitudes.items()
+    } or {name: name for name in linear}
     sheet, look = opened(fit, own_options, over_time=True)
     column = linear.along.size // 2 if energy is None else nearest(linear.along, energy)[0]
-    cut = cut_of(look, fit.data.shape)
-    part = slice(None) if cut is None else cut[0]
+    part = cut_of(look, fit.data.shape)[0]
     differs = False
     with sheet.style():
         ax = sheet.panel((6.4, 3.4), look)
         ax.axhline(0.0, color=MUTED, lw=0.7)
-        for k, (label, name) in enumerate(_amplitudes(linear).items()):
+        for k, (label, name) in enumerate(amplitudes.items()):
             values, own = linear.basis[name], curve_look(look, k, width=1.4)
             if values.ndim > 1:
                 differs, values = True, values[column]
@@ -75,20 +81,3 @@ def plot_populations(
             legend.set_title(f"at {at}")
         bare(ax)
         return sheet.finish(look)
-
-
-def _without_data(config: PlotConfig | None) -> PlotConfig | None:
-    """A config of many pictures without what it says of intensities, which populations are not."""
-    if not isinstance(config, PlotConfig):
-        return config
-    return config.copy(z_label="", z_lim=None, z_type="lin")
-
-
-def _amplitudes(linear: Amplitudes) -> dict[str, str]:
-    """What stands in the legend → the amplitude: states of schemes, or all without a scheme."""
-    amplitudes = {
-        f"{name} {state}" if len(linear.kinetics) > 1 else state: amplitude
-        for name, scheme in linear.kinetics.items()
-        for state, amplitude in scheme.amplitudes.items()
-    }
-    return amplitudes or {name: name for name in linear}

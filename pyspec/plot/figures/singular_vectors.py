@@ -98,7 +98,17 @@ def plot_svd(
         for row in axes if below else axes[-1:]:
             for ax, label in zip(row, ("component", look.y_label, look.x_label), strict=True):
                 ax.set_xlabel(label)
-        masked = _masked(finite, kept, filled_with)
+        left_out = [
+            f"{count} {name if count == 1 else more}"
+            for flags, name, more in zip(
+                kept, ("time", "energy"), ("times", "energies"), strict=True
+            )
+            if (count := int(np.count_nonzero(~flags)))
+        ]
+        single = int(np.count_nonzero(~finite[np.ix_(*kept)]))
+        parts = [f"{' and '.join(left_out)} left out"] if left_out else []
+        parts += [f"{single} point{'s' * (single > 1)} {filled_with}"] if single else []
+        masked = f"masked: {', '.join(parts)}" if parts else ""
         heading = "  ·  ".join(text for text in (look.title, masked) if text)
         if heading:
             sheet.title(heading, fontsize=9.5, color=MUTED)
@@ -117,7 +127,7 @@ def _measured(source: Measured, look: PlotConfig) -> tuple[Array, Array, Array]:
     values = np.where(np.isfinite(values) if keep is None else keep, values, np.nan)
     window = [slice(*(getattr(source, name, None) or (None,))) for name in ("rows", "columns")]
     values, time, energy = values[tuple(window)], source.time[window[0]], source.energy[window[1]]
-    cut = cut_of(look, values.shape) or (slice(None), slice(None))
+    cut = cut_of(look, values.shape)
     return time[cut[0]], energy[cut[1]], values[cut]
 
 
@@ -129,21 +139,6 @@ def _between(data: Array) -> Array:
         if finite.any() and not finite.all():
             column[~finite] = np.interp(rows[~finite], rows[finite], column[finite])
     return filled
-
-
-def _masked(finite: Flags, kept: tuple[Flags, Flags], filled_with: str) -> str:
-    """What was done with masked points: "1 energy left out, 3 points taken from the fit"."""
-    left = [int(np.count_nonzero(~flags)) for flags in kept]
-    single = int(np.count_nonzero(~finite[np.ix_(*kept)]))
-    lines = [
-        f"{count} {singular if count == 1 else more}"
-        for count, singular, more in ((left[0], "time", "times"), (left[1], "energy", "energies"))
-        if count
-    ]
-    parts = [f"{' and '.join(lines)} left out"] if lines else []
-    if single:
-        parts.append(f"{single} point{'s' * (single > 1)} {filled_with}")
-    return f"masked: {', '.join(parts)}" if parts else ""
 
 
 def _decomposed(

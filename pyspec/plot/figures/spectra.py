@@ -33,7 +33,7 @@ from pyspec.plot.elements.legend import curve_legend, curve_name, is_narrow
 from pyspec.plot.elements.wrap import folded
 from pyspec.plot.figure import Sheet
 from pyspec.plot.protocols import Fit
-from pyspec.plot.style import BAND, COLOURS, DATA, FIT, INK, MUTED, OUTSIDE
+from pyspec.plot.style import BAND, COLOURS, DATA, FIT, MUTED
 from pyspec.plot.view import Residual, View, residual_of, view_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,13 @@ def fit_spectrum(result: FitResult, sheet: Sheet, config: PlotConfig) -> Figure:
         else:
             figure = sheet.panels((1.55 * width, 1.6 * height), config)
             above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3.6, 1])
-        _draw_fit(above, result, seen, config)
+        limits, curves = limits_of(result, config), curves_of(result, seen)
+        ground = draw_components(above, curves, config)
+        data = np.where(seen.data > 0, seen.data, np.nan) if config.z_type == "log" else seen.data
+        draw_data(above, seen.energy, data, limits, 3.1, label="data", config=config)
+        above.plot(curves.x, curves.fit, label="fit", **fit_look(config))
+        _draw_start(above, seen, curves)
+        _finish_values(above, seen, curves, ground, config)
         text = config.title or caption(result, "\n")
         size = 7.0 if is_narrow(above) else 9.0
         room = 72.0 * above.figure.bbox.width / above.figure.dpi - BESIDE
@@ -78,7 +84,7 @@ def fit_spectrum(result: FitResult, sheet: Sheet, config: PlotConfig) -> Figure:
         panels = [above]
         if below is not None:
             residual = residual_of(seen, result, config)
-            draw_residual(below, seen, residual, config, limits_of(result, config))
+            draw_residual(below, seen, residual, config, limits)
             figure.align_ylabels([above, below])
             panels.append(below)
         for ax in panels:
@@ -110,17 +116,6 @@ def fit_components(result: FitResult, sheet: Sheet, config: PlotConfig) -> Figur
 def set_last_axis(ax: Axes, result: Fit, seen: View, config: PlotConfig) -> None:
     """The axis below: energies, or times of a trace."""
     set_along(ax, seen.energy, config, over_time=is_trace(result))
-
-
-def _draw_fit(ax: Axes, result: FitResult, seen: View, config: PlotConfig) -> None:
-    limits = limits_of(result, config)
-    curves = curves_of(result, seen)
-    ground = draw_components(ax, curves, config)
-    data = np.where(seen.data > 0, seen.data, np.nan) if config.z_type == "log" else seen.data
-    draw_data(ax, seen.energy, data, limits, 3.1, label="data", config=config)
-    ax.plot(curves.x, curves.fit, label="fit", **fit_look(config))
-    _draw_start(ax, seen, curves)
-    _finish_values(ax, seen, curves, ground, config)
 
 
 def limits_of(result: Fit, config: PlotConfig) -> tuple[float, float] | None:
@@ -256,7 +251,7 @@ def shade_outside(ax: Axes, seen: View) -> None:
         ends = energy[seen.columns[0]], energy[seen.columns[1] - 1]
         for outer, inner in ((energy.min(), min(ends)), (max(ends), energy.max())):
             if inner > outer:
-                ax.axvspan(outer, inner, color=OUTSIDE, lw=0, zorder=0)
+                ax.axvspan(outer, inner, color=MUTED, alpha=0.12, lw=0, zorder=0)
     masked, place = np.isnan(seen.data), ax.get_xaxis_transform()
     look: FillLook = {"color": MASKED, "alpha": 0.1, "lw": 0, "zorder": 0}
     if masked.any():
@@ -276,7 +271,7 @@ def draw_residual(
     values[seen.inside] = residual.values[seen.inside]
     band = 1.0 if residual.is_scaled else residual.spread
     ax.axhspan(-band, band, color=BAND, alpha=0.5, lw=0, zorder=1)
-    ax.axhline(0.0, color=INK, lw=0.7, zorder=2)
+    ax.axhline(0.0, color=MUTED, lw=0.7, zorder=2)
     x, values = broken(seen.energy, values)
     if are_many(x, limits):
         ax.plot(x, values, "-", color=DATA, lw=0.6, zorder=3)

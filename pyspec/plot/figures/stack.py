@@ -46,7 +46,7 @@ def plot_stack(
     if fit.data.ndim != 2:
         raise PlotError("spectra are those of a series; this fit has one spectrum or trace")
     cut = cut_of(look, fit.data.shape)
-    if rows is not None and cut is not None:
+    if rows is not None:
         look = look.copy(data_slice=[[0, len(fit.data)], [cut[1].start, cut[1].stop]])
     seen = view_of(fit, look.copy(full_range=False, show_init=False))
     assert seen.time is not None

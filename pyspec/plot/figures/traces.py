@@ -35,7 +35,7 @@ from pyspec.plot.elements.legend import (
     is_narrow,
     name_data_and_fit,
 )
-from pyspec.plot.figure import Sheet, lay_out
+from pyspec.plot.figure import Sheet
 from pyspec.plot.figures.waterfall import usual_ranges
 from pyspec.plot.protocols import Fit, fit_of
 from pyspec.plot.style import MUTED, PlotError
@@ -142,8 +142,22 @@ def _draw(cut: _Cut, sheet: Sheet, look: PlotConfig, left: str, *, is_over_time:
     with sheet.style():
         figure = sheet.panels((6.4, 4.6), look)
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.6, 1])
-        for k in range(len(cut.names)):
-            _draw_one(cut, k, above, below, look, limits, is_over_time)
+        x, curves = cut.curves
+        is_curve = is_over_time or x is not cut.along  # between the samples too
+        for k, label in enumerate(cut.names):
+            own: LineLook = {**curve_look(look, k, width=1.5), "marker": ""}
+            data, text = cut.data[:, k], curve_name(look, k, label)
+            if not np.isfinite(data).any():
+                text += " (masked)"
+            if are_many(cut.along, limits):  # behind the fit
+                line(above, cut.along, data, color=own["color"], lw=0.6, alpha=0.4)
+            else:
+                style: LineLook = {"mfc": "white", "mec": own["color"], "mew": 0.7, "ms": 3.0}
+                above.plot(cut.along, data, "o", **style)
+            rest: LineLook = {**own, "lw": 0.9}
+            own["label"] = text
+            line(below, cut.along, cut.residual[:, k], **rest)
+            line(above, x, curves[:, k], is_curve=is_curve, **own)
         if look.z_type == "log":
             enclose(above, look)
         else:
@@ -161,7 +175,6 @@ def _draw(cut: _Cut, sheet: Sheet, look: PlotConfig, left: str, *, is_over_time:
         above.legend(title=title, title_fontsize=texts["fontsize"], **texts, **place)
         above.set_ylabel(look.z_label)
         below.set_ylabel(left)
-        lay_out(figure)
         for ax in (above, below):
             if ax.get_yscale() == "linear":
                 ax.axhline(0.0, color=MUTED, lw=0.7, zorder=0)
@@ -176,33 +189,6 @@ def _draw(cut: _Cut, sheet: Sheet, look: PlotConfig, left: str, *, is_over_time:
             above.set_title(look.title)
         figure.align_ylabels([above, below])
         return sheet.finish(look)
-
-
-def _draw_one(
-    cut: _Cut,
-    k: int,
-    above: Axes,
-    below: Axes,
-    look: PlotConfig,
-    limits: Sequence[float] | None,
-    is_over_time: bool,
-) -> None:
-    """One of the curves: points and fit above, the residual below."""
-    own: LineLook = {**curve_look(look, k, width=1.5), "marker": ""}
-    label, data = curve_name(look, k, cut.names[k]), cut.data[:, k]
-    if not np.isfinite(data).any():
-        label += " (masked)"
-    style: LineLook = {"mfc": "white", "mec": own["color"], "mew": 0.7, "ms": 3.0}
-    if are_many(cut.along, limits):  # behind the fit
-        line(above, cut.along, data, color=own["color"], lw=0.6, alpha=0.4)
-    else:
-        above.plot(cut.along, data, "o", **style)
-    x, fit = cut.curves
-    is_curve = is_over_time or x is not cut.along  # between the samples too
-    left: LineLook = {**own, "lw": 0.9}
-    own["label"] = label
-    line(above, x, fit[:, k], is_curve=is_curve, **own)
-    line(below, cut.along, cut.residual[:, k], **left)
 
 
 def _limit(ax: Axes, data: Array, fit: Array) -> None:

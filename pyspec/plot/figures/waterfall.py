@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.plot.config import PlotConfig
-from pyspec.plot.dark import is_dark
 from pyspec.plot.elements.axes import (
     FillLook,
     curve_look,
     finite_of,
+    inner_range,
     line,
     mark_beyond,
     reference_lines,
@@ -23,7 +23,7 @@ from pyspec.plot.elements.axes import (
 from pyspec.plot.elements.colours import SPIKE, is_signed
 from pyspec.plot.elements.gaps import broken
 from pyspec.plot.elements.legend import LegendLook
-from pyspec.plot.figure import Sheet
+from pyspec.plot.figure import Sheet, is_dark
 from pyspec.plot.style import FIT, MUTED, three_digits
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def draw_waterfall(
         curves, fits = _scaled(curves, fits, config)
         along = energy if along is None else along
         spans = usual_ranges(curves, fits)
-        step = config.waterfall or _step(spans)
+        # A distance that keeps neighbours apart.
+        step = config.waterfall or 0.6 * finite_of(np.ptp(spans, axis=1)).max(initial=0.0) or 1.0
         width, height = config.panel_size
         tall = min(1.3 * height + 0.16 * height * len(curves), 4.0 * height)
         ax = sheet.panel((1.35 * width, tall), config)
@@ -91,27 +92,28 @@ def draw_waterfall(
             of_fits = np.array([_level(ax, along, fit) for fit in fits])
             levels = np.where(np.isfinite(levels), levels, of_fits)
         low_of, high_of = (np.where(np.isnan(end), levels, end) for end in spans.T)
-        _name_curves(ax, np.clip(levels, low_of, high_of), names, step)
+        levels = np.clip(levels, low_of, high_of)
+        finite = levels[np.isfinite(levels)]  # a curve without values stands as the others do
+        levels[np.isnan(levels)] = np.median(finite) if finite.size else 0.0
+        for index, name in enumerate(names):
+            ax.annotate(
+                name, (ax.get_xlim()[1], levels[index] + index * step), (5, 0),
+                textcoords="offset points", va="center", fontsize=8.0, annotation_clip=False,
+            )  # fmt: skip
         if fits is not None:
             lines = [Line2D([], [], color=colour, lw=1.1) for colour in (MUTED, FIT)]
             place: LegendLook = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0)}
             ax.legend(lines, ["data", "fit"], ncols=2, fontsize=8.0, **place)
-        ax.set_ylabel(_value_label(len(curves), step, config))
+        ax.set_ylabel(config.z_label)
         ax.set_title(config.title or "spectra", fontweight="bold")
         if len(curves) > 1:
+            is_scaled = config.y_norm or config.y_scale
+            shift = "scaled and shifted" if is_scaled else f"shifted by {three_digits(step)} each"
+            ax.set_ylabel(f"{config.z_label}, {shift}")
             ax.set_yticks([])
         reference_lines(ax, config)
         ax.spines[["top", "right", "left"]].set_visible(False)
         return sheet.finish(config)
-
-
-def _value_label(n_curves: int, step: float, config: PlotConfig) -> str:
-    """ "intensity (counts), shifted by 20 each"."""
-    if n_curves == 1:
-        return config.z_label
-    if config.y_norm or config.y_scale:
-        return f"{config.z_label}, scaled and shifted"
-    return f"{config.z_label}, shifted by {three_digits(step)} each"
 
 
 def usual_ranges(curves: Array, fits: Array | None = None) -> Array:
@@ -120,14 +122,8 @@ def usual_ranges(curves: Array, fits: Array | None = None) -> Array:
     A spike is further out than SPIKE times the range of a curve without its outermost 1 %, and than
     that of most curves. What is there in another curve too, or in the fit, is a narrow line.
     """
-    ranges = np.full((len(curves), 2), np.nan)
-    inner = ranges.copy()
-    for index, curve in enumerate(curves):
-        ordered = np.sort(finite_of(curve))
-        if ordered.size:
-            left_out = -(-ordered.size // 100) if ordered.size > 4 else 0
-            ranges[index] = ordered[0], ordered[-1]
-            inner[index] = ordered[left_out], ordered[-1 - left_out]
+    ranges = np.array([inner_range(curve, 0.0) for curve in curves])
+    inner = np.array([inner_range(curve, 0.01) for curve in curves])
     whole = np.ptp(ranges, axis=1)
     spans = np.sort(whole[np.isfinite(whole)])
     if not spans.size:
@@ -135,24 +131,14 @@ def usual_ranges(curves: Array, fits: Array | None = None) -> Array:
     far = SPIKE * np.maximum(np.ptp(inner, axis=1), spans[(spans.size - 1) // 2])
     spikes = np.maximum(curves - inner[:, 1:], inner[:, :1] - curves) > far[:, None]
     spikes &= np.count_nonzero(spikes, axis=0) == 1
-    usual = np.array([_range(curve[~spike]) for curve, spike in zip(curves, spikes, strict=True)])
+    usual = np.array(
+        [inner_range(curve[~spike], 0.0) for curve, spike in zip(curves, spikes, strict=True)]
+    )
     if fits is not None:
         for own, whole, fit in zip(usual, ranges, fits, strict=True):
-            ends = np.minimum(np.maximum(_range(fit), whole[0]), whole[1])
+            ends = np.minimum(np.maximum(inner_range(fit, 0.0), whole[0]), whole[1])
             own[:] = np.fmin(own[0], ends[0]), np.fmax(own[1], ends[1])
     return usual if np.nanmax(np.ptp(usual, axis=1)) > 0 else ranges
-
-
-def _range(values: Array) -> tuple[float, float]:
-    """Lowest and highest finite value; NaN where there is none."""
-    finite = finite_of(values)
-    return (float(finite.min()), float(finite.max())) if finite.size else (np.nan, np.nan)
-
-
-def _step(ranges: Array) -> float:
-    """A distance that keeps neighbours apart: 0.6 of the largest span."""
-    spans = finite_of(np.ptp(ranges, axis=1))
-    return 0.6 * float(spans.max(initial=0.0)) or 1.0
 
 
 def _near(values: Array, spans: Array) -> Array:
@@ -203,17 +189,6 @@ def _level(ax: Axes, x: Array, curve: Array) -> float:
     if not shown.any():
         return np.nan
     return float(curve[shown][np.argmin(np.abs(x[shown] - right))])
-
-
-def _name_curves(ax: Axes, levels: Array, names: list[str], step: float) -> None:
-    """The name of each curve at its level; one without values stands as the others do."""
-    finite = levels[np.isfinite(levels)]
-    levels = np.where(np.isfinite(levels), levels, np.median(finite) if finite.size else 0.0)
-    for index, name in enumerate(names):
-        ax.annotate(
-            name, (ax.get_xlim()[1], levels[index] + index * step), (5, 0),
-            textcoords="offset points", va="center", fontsize=8.0, annotation_clip=False,
-        )  # fmt: skip
 
 
 def _scaled(curves: Array, fits: Array | None, config: PlotConfig) -> tuple[Array, Array | None]:

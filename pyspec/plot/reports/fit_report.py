@@ -1,17 +1,18 @@
-"""The report of one fit, or of a joint fit: its sections, tables and pictures."""
+"""The report of one fit, of a joint fit, or of the fits of slices: sections, tables, pictures."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit import FitResult
-from pyspec.fit.amplitudes import Amplitudes
+from pyspec.errors import one_line
+from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.results.coarse import masked_points, range_of
 from pyspec.fit.results.ended import TOGETHER, state_of
 from pyspec.fit.results.table import format_value
@@ -24,13 +25,13 @@ from pyspec.plot.config import Look, PlotConfig
 from pyspec.plot.elements.labels import named, unit_of, with_unit
 from pyspec.plot.figure import Sheet
 from pyspec.plot.figures.amplitudes import plot_amplitudes, plot_species
-from pyspec.plot.figures.fits import plot_fit, plot_moving
+from pyspec.plot.figures.fits import plot_evolution, plot_fit, plot_moving
 from pyspec.plot.figures.joint_files import files_of
 from pyspec.plot.figures.singular_vectors import plot_svd
 from pyspec.plot.figures.stack import plot_stack
 from pyspec.plot.figures.traces import plot_traces
 from pyspec.plot.protocols import Fit
-from pyspec.plot.reports.html import (
+from pyspec.plot.reports.page import (
     cards_row,
     facts_list,
     html_rows,
@@ -40,7 +41,7 @@ from pyspec.plot.reports.html import (
     section,
     warning,
 )
-from pyspec.plot.style import FIT, INK, MUTED, PlotError, three_digits
+from pyspec.plot.style import FIT, INK, MUTED, three_digits
 from pyspec.plot.view import Residual, residual_of, view_of
 
 if TYPE_CHECKING:
@@ -56,6 +57,9 @@ MOST_DECOMPOSED = 500_000
 #: Correlations that are listed.
 MAX_CORRELATIONS = 40
 
+#: So many slices that did not converge are named.
+MAX_NAMED = 12
+
 
 def fit_parts(
     result: FitResult, config: PlotConfig, notes: Sequence[str], named: Look | None = None
@@ -64,16 +68,17 @@ def fit_parts(
     are fields of `config` that were given by name, for the picture of the fit."""
     files = files_of(result)
     alone = files or (result,)
-    if files:
-        pictures = [(heading(file), *_picture(file, config)) for file in files]
-    else:
-        pictures = _pictures(result, config, named or {})
-    shown = len(files) or 1  # the pictures that stand above the numbers
+    own: Look = {**(named or {}), "config": config}
+    plain: Look = {"config": config.copy(title="")}
+    firsts = [_picture(heading(file), "", partial(plot_fit, file, **plain)) for file in files]
+    if not files:
+        firsts = [_picture("Data and fit", "", partial(plot_fit, result, **own))]
+    others = [] if files else _pictures(result, config)
     return [
         section("", _summary(result, alone)),
-        *(section(*picture) for picture in pictures[:shown]),
+        *firsts,
         section("Parameters", parameters_table(result)),
-        *(section(*picture) for picture in pictures[shown:]),
+        *others,
         section(f"Correlations above {NOTABLE:g}", correlations_table(result)),
         section("Fit", facts_list(_settings(result, alone)), "half"),
         *(
@@ -87,15 +92,6 @@ def fit_parts(
         section("Model", "".join({model_texts(file.problem.model): None for file in alone})),
         section("Made with", facts_list(versions())),
     ]
-
-
-def _picture(file: FitResult, config: PlotConfig) -> tuple[str, str]:
-    """The picture of a file of a joint fit, and its kind of section."""
-    try:
-        figure = plot_fit(file, config=config.copy(title=""))
-    except PlotError as error:
-        return f"<p>No picture: {escape(str(error))}</p>", ""
-    return image(figure, f"data and fit of {heading(file)}"), ""
 
 
 def _summary(result: FitResult, files: Sequence[FitResult]) -> str:
@@ -129,48 +125,44 @@ def warnings_box(result: FitResult) -> str:
     return warning([*lines, *result.finding_lines(most=None)])
 
 
-def _pictures(result: FitResult, config: PlotConfig, named: Look) -> list[tuple[str, str, str]]:
-    """(title, HTML, kind of section) of each picture; one line instead without matplotlib."""
+def _picture(title: str, kind: str, draw: Callable[[], Figure]) -> str:
+    """The section of a picture; one line instead where it cannot be drawn, as without
+    matplotlib: the numbers of the page need no pictures."""
+    try:
+        body = image(draw(), title)
+    except Exception as error:
+        body = f"<p>No picture: {escape(one_line(error))}</p>"
+    return section(title, body, kind)
+
+
+def _pictures(result: FitResult, config: PlotConfig) -> list[str]:
+    """The sections of all pictures but the first."""
     plain = config.copy(title="", data_slice=None)
     unnamed = plain.copy(legend=config.legend and None)  # [] leaves it out; names are of the fit
-    try:
-        options: Look = {**named, "config": config}
-        figure = plot_fit(result, **options)
-        pictures = [("Data and fit", image(figure, "data and fit"), "")]
-        if result.data.ndim == 2:
-            titled = unnamed.copy(title="some spectra with their fits")
-            figure = plot_stack(result, n=7, config=titled)
-            pictures.append(("Spectra", image(figure, "some spectra with their fits"), "half"))
-            figure = plot_traces(result, config=unnamed)
-            pictures.append(("Traces", image(figure, "some traces with their fits"), "half"))
-            if any(par.dynamics is not None for par in result.model.parameters.values()):
-                figure = plot_moving(result, config=plain.copy(title="with one standard error"))
-                shown = image(figure, "parameters over time")
-                pictures.append(("Parameters over time", shown, "half"))
-        if result.amplitudes is not None:
-            pictures += _of_free_amplitudes(result, result.amplitudes, plain)
-        shown = image(_histogram(result, plain), "distribution of the residual")
-        pictures.append(("Residual", shown, "half"))
-    except Exception as error:  # the numbers of the page need no pictures
-        return [("Data and fit", f"<p>No pictures: {escape(str(error))}</p>", "")]
-    return pictures
-
-
-def _of_free_amplitudes(
-    result: FitResult, linear: Amplitudes, config: PlotConfig
-) -> list[tuple[str, str, str]]:
-    """Pictures of what was free, of the states of kinetic schemes, and of what is left."""
-    word = {"energy": "spectra", "time": "traces"}[linear.axis]
-    shown = image(plot_amplitudes(result, config=config), "free amplitudes")
-    pictures = [(f"Free {word}, with one standard error", shown, "")]
-    for scheme in linear.kinetics:
-        figure = plot_species(result, scheme=scheme, config=config)
-        title = f"{scheme}: spectra of the states, of the decays and of the evolution"
-        pictures.append((title, image(figure, title), ""))
-    if result.residual.ndim == 2 and result.residual.size <= MOST_DECOMPOSED:
-        figure = plot_svd(result, config=config)
-        pictures.append(("Singular vectors", image(figure, "singular vectors"), ""))
-    return pictures
+    pictures = []
+    if result.data.ndim == 2:
+        titled = unnamed.copy(title="some spectra with their fits")
+        pictures += [
+            _picture("Spectra", "half", partial(plot_stack, result, n=7, config=titled)),
+            _picture("Traces", "half", partial(plot_traces, result, config=unnamed)),
+        ]
+        if any(par.dynamics is not None for par in result.model.parameters.values()):
+            titled = plain.copy(title="with one standard error")
+            draw = partial(plot_moving, result, config=titled)
+            pictures.append(_picture("Parameters over time", "half", draw))
+    linear = result.amplitudes
+    if linear is not None:
+        word = {"energy": "spectra", "time": "traces"}[linear.axis]
+        draw = partial(plot_amplitudes, result, config=plain)
+        pictures.append(_picture(f"Free {word}, with one standard error", "", draw))
+        for scheme in linear.kinetics:
+            title = f"{scheme}: spectra of the states, of the decays and of the evolution"
+            draw = partial(plot_species, result, scheme=scheme, config=plain)
+            pictures.append(_picture(title, "", draw))
+        if result.residual.ndim == 2 and result.residual.size <= MOST_DECOMPOSED:
+            draw = partial(plot_svd, result, config=plain)
+            pictures.append(_picture("Singular vectors", "", draw))
+    return [*pictures, _picture("Residual", "half", partial(_histogram, result, plain))]
 
 
 def _histogram(result: Fit, config: PlotConfig) -> Figure:
@@ -344,3 +336,58 @@ def versions() -> list[tuple[str, str]]:
         ("NumPy, SciPy, lmfit", ", ".join(by_name[name] for name in ("numpy", "scipy", "lmfit"))),
         ("machine", f"{platform.system()} {platform.machine()}"),
     ]
+
+
+def slice_parts(slices: SliceResults, config: PlotConfig, notes: Sequence[str]) -> list[str]:
+    """The sections of the report of the fits of slices."""
+    redchi, series = slices.redchi[slices.success], slices.series
+    middle = five_digits(float(np.median(redchi))) if redchi.size else "–"
+    is_known = series.weight is not None or series.loss == "poisson"
+    cards = [
+        (f"{len(slices)}", "slices"),
+        (f"{int(np.count_nonzero(slices.success))}", "converged"),
+        *([(middle, "reduced χ², median")] if is_known else []),
+        (f"{len(slices.free_names)}", "free parameters in each"),
+        (seconds_text(slices.seconds), f"on the {slices.backend} backend"),
+    ]
+    bad = [fit for fit in slices if not fit.success]
+    lines = [f"{slices.time[fit.index]:g}: {fit.status}: {fit.message}" for fit in bad[:MAX_NAMED]]
+    if len(bad) > MAX_NAMED:
+        lines.append(f"and {len(bad) - MAX_NAMED} more")
+    values = {
+        name: np.where(slices.success, slices.values[name], np.nan) for name in slices.free_names
+    }
+    plain = config.copy(title="bars are one standard error", data_slice=None)
+    plain.legend = config.legend and None
+    titled = plain.copy(title="some spectra with their fits")
+    moving = partial(
+        plot_evolution, slices.time, values, slices.stderr, source=slices, config=plain
+    )
+    return [
+        section("", cards_row(cards) + warning([*lines, *slices.finding_lines()])),
+        _picture("Parameters over time", "", moving),
+        _picture("Data and fit", "", partial(plot_fit, slices, config=config)),
+        _picture("Spectra", "half", partial(plot_stack, slices, n=7, config=titled)),
+        section("Parameters, over the slices that converged", _slices_table(slices)),
+        section("Data", facts_list(data_facts(slices)) + notes_list(notes)),
+        section("Model", model_texts(slices.model)),
+        section("Made with", facts_list(versions())),
+    ]
+
+
+def _slices_table(slices: SliceResults) -> str:
+    """Median and range of each free parameter, and its typical standard error."""
+    good = slices.success
+    rows, labels = [], named(slices.free_names, slices)
+    for name in slices.free_names:
+        values, errors = slices.values[name][good], slices.stderr[name][good]
+        errors = errors[np.isfinite(errors)]
+        if not values.size:
+            continue
+        cells = [
+            labels[name],
+            *(f"{number:.6g}" for number in np.quantile(values, [0.5, 0.0, 1.0])),
+        ]
+        rows.append(("free", [*cells, f"{np.median(errors):.2g}" if errors.size else ""]))
+    head = ("parameter", "median", "lowest", "highest", "median s.e.")
+    return html_rows(head, rows, "wide") if rows else "<p>None converged.</p>"

@@ -22,9 +22,8 @@ from pyspec.plot.figures.joint_files import files_of
 from pyspec.plot.figures.spectra import is_trace
 from pyspec.plot.look import config_of
 from pyspec.plot.protocols import Fit, fit_of
-from pyspec.plot.reports.fit_report import fit_parts
+from pyspec.plot.reports.fit_report import fit_parts, slice_parts
 from pyspec.plot.reports.page import CSS, PAGE, badge_html
-from pyspec.plot.reports.slice_report import slice_parts
 from pyspec.plot.style import PlotError
 
 if TYPE_CHECKING:
@@ -77,33 +76,24 @@ def report(
             parts = slice_parts(fit, config, notes)
         else:
             parts = fit_parts(fit, config, notes, options)
+        words = verdict = verdict_of(fit)
+        if isinstance(fit, SliceResults) and np.all(fit.success):
+            words = f"{len(fit)} of {len(fit)} {GOOD}" + f", {verdict}" * (verdict != GOOD)
+        kinds = {
+            "sbs": "every spectrum on its own",
+            "2d": "all spectra together",
+            "baseline": "the baseline spectrum",
+        }
+        files, one = files_of(fit), "one spectrum" if fit.data.ndim == 1 else ""
+        subject = f"{len(files)} files together" if files else kinds.get(fit.fit_type, one)
+        when = datetime.now(timezone.utc).astimezone().strftime("%d %B %Y, %H:%M")
         page = PAGE.format(
-            title=escape(title or heading(fit)), css=CSS, badge=_badge(fit),
-            body="\n".join(parts), subtitle=escape(_subtitle(fit)),
+            title=escape(title or heading(fit)), css=CSS, badge=badge_html(words, verdict == GOOD),
+            body="\n".join(parts),
+            subtitle=escape(f"Fit of {subject}  ·  {when}" if subject else when),
         )  # fmt: skip
         try:
             write_text(path, page)
         except (OSError, DataError) as error:
             raise PlotError(f"cannot write the report {str(path)!r}: {error}") from error
         return Path(path)
-
-
-def _subtitle(result: Fit) -> str:
-    kinds = {
-        "sbs": "every spectrum on its own",
-        "2d": "all spectra together",
-        "baseline": "the baseline spectrum",
-    }
-    together = f"{len(files_of(result))} files together" if files_of(result) else ""
-    subject = together or kinds.get(
-        result.fit_type, "one spectrum" if result.data.ndim == 1 else ""
-    )
-    when = datetime.now(timezone.utc).astimezone().strftime("%d %B %Y, %H:%M")
-    return "  ·  ".join(part for part in (f"Fit of {subject}" if subject else "", when) if part)
-
-
-def _badge(result: Fit) -> str:
-    words = verdict = verdict_of(result)
-    if isinstance(result, SliceResults) and np.all(result.success):
-        words = f"{len(result)} of {len(result)} {GOOD}" + f", {verdict}" * (verdict != GOOD)
-    return badge_html(words, verdict == GOOD)

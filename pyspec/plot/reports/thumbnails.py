@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.fit.findings.verdict import GOOD
+from pyspec.fit.findings.verdict import GOOD, verdict_of
 from pyspec.io import write_text
 from pyspec.plot.figures.spectra import is_trace
 from pyspec.plot.protocols import Fit
@@ -34,10 +34,14 @@ class Small(NamedTuple):
     """A fit on the page: its result, or why there is none, and what is said below it."""
 
     name: str
-    state: str
-    result: Fit | None
-    error: str
-    lines: Sequence[str]
+    result: Fit | None = None
+    error: str = ""
+    lines: Sequence[str] = ()
+
+    @property
+    def state(self) -> str:
+        """What became of the fit in a word or two."""
+        return "failed" if self.result is None else verdict_of(self.result)
 
 
 def small_page(path: Path, fits: Sequence[Small], title: str) -> None:
@@ -45,24 +49,19 @@ def small_page(path: Path, fits: Sequence[Small], title: str) -> None:
     counts = Counter(fit.state for fit in fits)
     words = ", ".join(f"{count} {state}" for state, count in counts.most_common())
     badge = badge_html(words, counts[GOOD] == len(fits))
-    body = "".join(_card(fit) for fit in fits)
+    body = ""
+    for fit in fits:
+        shown = f"<p>{escape(fit.error)}</p>"
+        if fit.result is not None:
+            lines = "".join(f"<p>{escape(line)}</p>" for line in fit.lines)
+            shown = f"{_picture(fit.result)}<p>reduced χ² {fit.result.redchi:.4g}</p>{lines}"
+        head = f"<b>{escape(fit.name)}</b> {badge_html(fit.state, fit.state == GOOD)}"
+        body += f'<div class="small">{head}{shown}</div>\n'
     subtitle = f"{len(fits)} fits: data grey, fit blue, residual below"
     page = PAGE.format(
         title=escape(title), css=CSS + STYLE, badge=badge, body=body, subtitle=subtitle
     )
     write_text(path, page)
-
-
-def _card(fit: Small) -> str:
-    """The picture of one fit with its name and state."""
-    head = f"<b>{escape(fit.name)}</b> {badge_html(fit.state, fit.state == GOOD)}"
-    if fit.result is None:
-        return f'<div class="small">{head}<p>{escape(fit.error)}</p></div>\n'
-    lines = "".join(f"<p>{escape(line)}</p>" for line in fit.lines)
-    return (
-        f'<div class="small">{head}{_picture(fit.result)}'
-        f"<p>reduced χ² {fit.result.redchi:.4g}</p>{lines}</div>\n"
-    )
 
 
 def _picture(result: Fit) -> str:
