@@ -6,16 +6,11 @@ import argparse
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from pyspec._version import VERSION
 from pyspec.cli import help_texts
-from pyspec.cli.parser import Parser, WrongArguments
-
-#: What a command is added to.
-Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
-
-__all__ = ["Parser", "WrongArguments", "build_parser"]
+from pyspec.cli.parser import Parser
 
 #: The names of :data:`pyspec.executor.BACKENDS`, which a help text does not import.
 BACKENDS = ("compiled", "interpreted", "tree", "compare")
@@ -40,23 +35,140 @@ def build_parser() -> argparse.ArgumentParser:
         "--traceback", action="store_true", help="show the Python traceback of an error"
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for add in (
-        _add_fit,
-        _add_new,
-        _add_show,
-        _add_build,
-        _add_explain,
-        _add_diff,
-        _add_simulate,
-        _add_ops,
-        _add_verify,
-        _add_demo,
-    ):
-        add(commands)
+
+    fit = _command(
+        commands, "fit", "fit what a job file describes, write report and results", help_texts.FIT
+    )
+    fit.add_argument(
+        "jobs", type=Path, nargs="+", metavar="JOB.yaml", help="a job, several, or a folder of jobs"
+    )
+    fit.add_argument(
+        "-o",
+        "--output",
+        type=_path,
+        metavar="DIR",
+        help="where to write, instead of the job's output",
+    )
+    _one_of(fit, "--type", ("2d", "spectrum", "baseline", "slices", "trace"))
+    fit.add_argument(
+        "--method", help="native (the default), leastsq, nelder, … any method of lmfit"
+    )
+    fit.add_argument("--linear", help="eliminate: solve for heights, offsets and slopes")
+    _one_of(fit, "--backend", BACKENDS)
+    fit.add_argument(
+        "--scheduler", metavar="ADDRESS", help="address of a dask cluster to share the fit"
+    )
+    fit.add_argument(
+        "--workers",
+        type=partial(_whole, least=1),
+        metavar="N",
+        help="processes that share a 2D fit",
+    )
+    fit.add_argument("--check", action="store_true", help="read everything, fit nothing")
+    fit.add_argument("-q", "--quiet", action="store_true", help="print the result only")
+
+    new = _command(commands, "new", "write a commented job and model to start from", help_texts.NEW)
+    new.add_argument("folder", type=Path, nargs="?", default=Path(), metavar="DIR")
+    new.add_argument(
+        "data_paths", nargs="*", metavar="DATA", help="a file to begin with, several, or a folder"
+    )
+    new.add_argument("--force", action="store_true", help="overwrite files that are there")
+    most = partial(_whole, least=1)
+    _one_of(new, "--kind", KINDS)
+    new.add_argument("--peaks", type=most, metavar="N", help="so many peaks; default: those seen")
+    new.add_argument("--decays", type=most, metavar="N", help="so many decays; default: those seen")
+    new.add_argument("--survey", action="store_true", help="a job for each window of a survey")
+    new.add_argument("--one", action="store_true", help="of several files: one model for all")
+    _add_reading(new)
+
+    show = _command(commands, "show", "print and draw what is in a data file", help_texts.SHOW)
+    show.add_argument("path", metavar="DATA")
+    show.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="the picture; png, pdf or svg"
+    )
+    show.add_argument("--no-picture", action="store_true", help="draw nothing")
+    _add_reading(show)
+
+    build = _command(commands, "build", "build a model in the browser", help_texts.BUILD)
+    build.add_argument("path", metavar="DATA|JOB.yaml")
+    more = "further data or jobs, and the models"
+    build.add_argument("more", nargs="*", type=_path, metavar="MODELS.yaml", help=more)
+    build.add_argument("--model", metavar="NAME", help="which model of the file")
+    build.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
+    build.add_argument("--port", type=int, default=0, metavar="N", help="default: any that is free")
+    build.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="where Save writes to")
+    proxy = "a name under which a proxy, as of JupyterHub, reaches this server"
+    build.add_argument("--proxy", action="append", metavar="HOST", help=proxy)
+    _add_reading(build)
+
+    explain = _command(commands, "explain", "print what a model means", help_texts.EXPLAIN)
+    _add_model(explain)
+    explain.add_argument("--graph", action="store_true", help="the graph, as text")
+    explain.add_argument("--plan", action="store_true", help="the compiled plan, node by node")
+    explain.add_argument("--nodes", action="store_true", help="the plan as C sees it")
+    explain.add_argument(
+        "--jacobian", action="store_true", help="which derivatives are constant, which unknown"
+    )
+    explain.add_argument(
+        "--linear", action="store_true", help="which parameters a fit can eliminate, and why not"
+    )
+    explain.add_argument("--passes", action="store_true", help="what each pass does to the graph")
+    explain.add_argument("--memory", action="store_true", help="what C holds besides the data")
+    after = f"the graph after {', '.join(PASSES[:-1])} or {PASSES[-1]}"
+    explain.add_argument("--after", metavar="PASS", help=after)
+    explain.add_argument(
+        "--picture", type=Path, metavar="FILE", help="draw the graph; svg, pdf, png or dot"
+    )
+
+    diff = _command(commands, "diff", "print what differs between two models", help_texts.DIFF)
+    diff.add_argument("old", type=Path, metavar="A", help="a model file or a job")
+    diff.add_argument("new", type=Path, metavar="B", help="a model file or a job")
+    diff.add_argument("--model", metavar="NAME", help="which model of the files")
+    diff.add_argument("--other", metavar="NAME", help="which model of B; default: --model")
+    _add_motion(diff)
+    diff.add_argument("--after", metavar="PASS", help="compare the graphs after this pass")
+
+    simulate = _command(commands, "simulate", "write data from a model", help_texts.SIMULATE)
+    _add_model(simulate)
+    for axis in ("energy", "time", "aux"):
+        simulate.add_argument(
+            f"--{axis}", metavar="FROM:TO:POINTS", help=f"the {axis} axis, or its values 0,1,2"
+        )
+    _several(simulate, "--set", "PARAMETER=VALUE", "another value")
+    simulate.add_argument("--noise", default="gaussian:0.02", help="default: gaussian:0.02")
+    simulate.add_argument("--seed", type=_whole, help="seed of the noise")
+    simulate.add_argument(
+        "-o", "--output", type=_path, default=Path("simulated.csv"), metavar="FILE",
+        help=".csv, .npz or .h5; default: simulated.csv",
+    )  # fmt: skip
+    simulate.add_argument("--picture", action="store_true", help="draw the data too")
+
+    ops = _command(
+        commands, "ops", "print the table of functions that a model may name", help_texts.OPS
+    )
+    ops.add_argument("name", nargs="?", metavar="NAME", help="one function in full")
+
+    verify = _command(commands, "verify", "check archives of fits for damage", help_texts.VERIFY)
+    verify.add_argument("archives", nargs="+", type=Path, metavar="FILE", help="archives of fits")
+
+    demo = _command(
+        commands,
+        "demo",
+        "simulate a time-resolved doublet, fit it, compare with the truth, draw it",
+        help_texts.DEMO,
+    )
+    demo.add_argument(
+        "-o", "--output", type=_path, default=Path("demo"), metavar="DIR", help="default: demo"
+    )
+    _one_of(demo, "--backend", BACKENDS, default="compiled")
+    demo.add_argument("--seed", type=_whole, help="seed of the noise")
+    demo.add_argument("-q", "--quiet", action="store_true", help="no progress")
     return parser
 
 
-def _command(commands: Commands, name: str, short: str, text: str = "") -> argparse.ArgumentParser:
+def _command(
+    commands: argparse._SubParsersAction[Parser], name: str, short: str, text: str = ""
+) -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = commands.add_parser(
         name,
         help=short,
@@ -103,79 +215,6 @@ def _several(command: argparse.ArgumentParser, flag: str, metavar: str, text: st
     )
 
 
-def _add_fit(commands: Commands) -> None:
-    fit = _command(
-        commands, "fit", "fit what a job file describes, write report and results", help_texts.FIT
-    )
-    fit.add_argument(
-        "jobs", type=Path, nargs="+", metavar="JOB.yaml", help="a job, several, or a folder of jobs"
-    )
-    fit.add_argument(
-        "-o",
-        "--output",
-        type=_path,
-        metavar="DIR",
-        help="where to write, instead of the job's output",
-    )
-    _one_of(fit, "--type", ("2d", "spectrum", "baseline", "slices", "trace"))
-    fit.add_argument(
-        "--method", help="native (the default), leastsq, nelder, … any method of lmfit"
-    )
-    fit.add_argument("--linear", help="eliminate: solve for heights, offsets and slopes")
-    _one_of(fit, "--backend", BACKENDS)
-    fit.add_argument(
-        "--scheduler", metavar="ADDRESS", help="address of a dask cluster to share the fit"
-    )
-    fit.add_argument(
-        "--workers",
-        type=partial(_whole, least=1),
-        metavar="N",
-        help="processes that share a 2D fit",
-    )
-    fit.add_argument("--check", action="store_true", help="read everything, fit nothing")
-    fit.add_argument("-q", "--quiet", action="store_true", help="print the result only")
-
-
-def _add_new(commands: Commands) -> None:
-    new = _command(commands, "new", "write a commented job and model to start from", help_texts.NEW)
-    new.add_argument("folder", type=Path, nargs="?", default=Path(), metavar="DIR")
-    new.add_argument(
-        "data_paths", nargs="*", metavar="DATA", help="a file to begin with, several, or a folder"
-    )
-    new.add_argument("--force", action="store_true", help="overwrite files that are there")
-    most = partial(_whole, least=1)
-    _one_of(new, "--kind", KINDS)
-    new.add_argument("--peaks", type=most, metavar="N", help="so many peaks; default: those seen")
-    new.add_argument("--decays", type=most, metavar="N", help="so many decays; default: those seen")
-    new.add_argument("--survey", action="store_true", help="a job for each window of a survey")
-    new.add_argument("--one", action="store_true", help="of several files: one model for all")
-    _add_reading(new)
-
-
-def _add_show(commands: Commands) -> None:
-    show = _command(commands, "show", "print and draw what is in a data file", help_texts.SHOW)
-    show.add_argument("path", metavar="DATA")
-    show.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="the picture; png, pdf or svg"
-    )
-    show.add_argument("--no-picture", action="store_true", help="draw nothing")
-    _add_reading(show)
-
-
-def _add_build(commands: Commands) -> None:
-    build = _command(commands, "build", "build a model in the browser", help_texts.BUILD)
-    build.add_argument("path", metavar="DATA|JOB.yaml")
-    more = "further data or jobs, and the models"
-    build.add_argument("more", nargs="*", type=_path, metavar="MODELS.yaml", help=more)
-    build.add_argument("--model", metavar="NAME", help="which model of the file")
-    build.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
-    build.add_argument("--port", type=int, default=0, metavar="N", help="default: any that is free")
-    build.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="where Save writes to")
-    proxy = "a name under which a proxy, as of JupyterHub, reaches this server"
-    build.add_argument("--proxy", action="append", metavar="HOST", help=proxy)
-    _add_reading(build)
-
-
 def _add_reading(command: argparse.ArgumentParser) -> None:
     """How a file is read, and which part of it."""
     _several(command, "--select", "AXIS=PLACE", "a value, x=0.35, or a range, energy=281:292")
@@ -212,78 +251,3 @@ def _add_motion(command: argparse.ArgumentParser) -> None:
     law, profile = "PARAMETER=MODEL[@FREQUENCY]", "PARAMETER=MODEL"
     _several(command, "--dynamics", law, "let a parameter move in time")
     _several(command, "--profile", profile, "let a parameter differ along the auxiliary axis")
-
-
-def _add_explain(commands: Commands) -> None:
-    explain = _command(commands, "explain", "print what a model means", help_texts.EXPLAIN)
-    _add_model(explain)
-    explain.add_argument("--graph", action="store_true", help="the graph, as text")
-    explain.add_argument("--plan", action="store_true", help="the compiled plan, node by node")
-    explain.add_argument("--nodes", action="store_true", help="the plan as C sees it")
-    explain.add_argument(
-        "--jacobian", action="store_true", help="which derivatives are constant, which unknown"
-    )
-    explain.add_argument(
-        "--linear", action="store_true", help="which parameters a fit can eliminate, and why not"
-    )
-    explain.add_argument("--passes", action="store_true", help="what each pass does to the graph")
-    explain.add_argument("--memory", action="store_true", help="what C holds besides the data")
-    after = f"the graph after {', '.join(PASSES[:-1])} or {PASSES[-1]}"
-    explain.add_argument("--after", metavar="PASS", help=after)
-    explain.add_argument(
-        "--picture", type=Path, metavar="FILE", help="draw the graph; svg, pdf, png or dot"
-    )
-
-
-def _add_diff(commands: Commands) -> None:
-    diff = _command(commands, "diff", "print what differs between two models", help_texts.DIFF)
-    diff.add_argument("old", type=Path, metavar="A", help="a model file or a job")
-    diff.add_argument("new", type=Path, metavar="B", help="a model file or a job")
-    diff.add_argument("--model", metavar="NAME", help="which model of the files")
-    diff.add_argument("--other", metavar="NAME", help="which model of B; default: --model")
-    _add_motion(diff)
-    diff.add_argument("--after", metavar="PASS", help="compare the graphs after this pass")
-
-
-def _add_simulate(commands: Commands) -> None:
-    simulate = _command(commands, "simulate", "write data from a model", help_texts.SIMULATE)
-    _add_model(simulate)
-    for axis in ("energy", "time", "aux"):
-        simulate.add_argument(
-            f"--{axis}", metavar="FROM:TO:POINTS", help=f"the {axis} axis, or its values 0,1,2"
-        )
-    _several(simulate, "--set", "PARAMETER=VALUE", "another value")
-    simulate.add_argument("--noise", default="gaussian:0.02", help="default: gaussian:0.02")
-    simulate.add_argument("--seed", type=_whole, help="seed of the noise")
-    simulate.add_argument(
-        "-o", "--output", type=_path, default=Path("simulated.csv"), metavar="FILE",
-        help=".csv, .npz or .h5; default: simulated.csv",
-    )  # fmt: skip
-    simulate.add_argument("--picture", action="store_true", help="draw the data too")
-
-
-def _add_ops(commands: Commands) -> None:
-    ops = _command(
-        commands, "ops", "print the table of functions that a model may name", help_texts.OPS
-    )
-    ops.add_argument("name", nargs="?", metavar="NAME", help="one function in full")
-
-
-def _add_verify(commands: Commands) -> None:
-    verify = _command(commands, "verify", "check archives of fits for damage", help_texts.VERIFY)
-    verify.add_argument("archives", nargs="+", type=Path, metavar="FILE", help="archives of fits")
-
-
-def _add_demo(commands: Commands) -> None:
-    demo = _command(
-        commands,
-        "demo",
-        "simulate a time-resolved doublet, fit it, compare with the truth, draw it",
-        help_texts.DEMO,
-    )
-    demo.add_argument(
-        "-o", "--output", type=_path, default=Path("demo"), metavar="DIR", help="default: demo"
-    )
-    _one_of(demo, "--backend", BACKENDS, default="compiled")
-    demo.add_argument("--seed", type=_whole, help="seed of the noise")
-    demo.add_argument("-q", "--quiet", action="store_true", help="no progress")

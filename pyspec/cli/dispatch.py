@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
 
-from pyspec.cli.arguments import WrongArguments, build_parser
+from pyspec.cli.arguments import build_parser
 from pyspec.cli.json_output import Facts, hush, lacks_letters, reader_left
+from pyspec.cli.parser import WrongArguments
 from pyspec.cli.syntax_hints import for_fields, for_flags
 from pyspec.errors import PyspecError
 
@@ -36,7 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return OK
     args.facts = facts = Facts()
     code = FAILED
-    _write_out_letters()
+    # Letters that the terminal lacks are written out from here on: chi2 for χ². Bytes of names that
+    # are no UTF-8 are escapes, which JSON understands, too.
+    from pyspec.calls.terminal import PLAIN
+
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=PLAIN if lacks_letters() else "backslashreplace")
     try:
         printed = io.StringIO() if args.json else sys.stdout  # instead of words one JSON object
         with warnings.catch_warnings(), redirect_stdout(printed):
@@ -64,17 +71,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"pyspec: the output cannot be written ({error.strerror})", file=sys.stderr)
                 code = code or FAILED
     return code
-
-
-def _write_out_letters() -> None:
-    """Letters that the terminal lacks are written out from here on: chi2 for χ². Bytes of names
-    that are no UTF-8 are escapes, which JSON understands, too."""
-    from pyspec.calls.terminal import PLAIN
-
-    errors = PLAIN if lacks_letters() else "backslashreplace"
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=errors)
 
 
 def _words(error: Exception, command: str) -> str:

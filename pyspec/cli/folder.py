@@ -38,15 +38,6 @@ def check_folder(folder: Path) -> None:
         raise DataError(f"{folder}: {position} a file; the output is a folder, name another one")
     if not os.access(there, os.W_OK):
         raise DataError(f"{folder}: {there} cannot be written to; name another folder, -o DIR")
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    try:  # what permissions do not tell: made, and taken away again
-        folder.mkdir(parents=True, exist_ok=True)
-        for path in missing:
-            path.rmdir()
-    except OSError as error:
-        raise DataError(f"{folder}: cannot be made ({error.strerror}); -o DIR names another") from (
-            error
-        )
 
 
 def leaves(path: Path, folder: Path) -> bool:

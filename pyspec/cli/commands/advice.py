@@ -63,8 +63,6 @@ def _next_try(job: Job, result: Fit) -> tuple[str, str] | None:
 
 def _changed(job: Job, **options: int | str) -> str:
     """The command that began a job, with another option."""
-    command = job.command
-    for name in ("kind", "peaks", "decays"):
-        command = re.sub(rf" --{name}[ =]\S+", "", command)
+    command = re.sub(r" --(kind|peaks|decays)[ =]\S+", "", job.command)
     words = [f"--{name} {value}" for name, value in options.items()]
     return " ".join([command, *words, "--force"])

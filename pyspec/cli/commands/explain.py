@@ -243,8 +243,9 @@ def plan_text(model: Model) -> str:
         step = steps[int(node["step"])].removeprefix("STEP_").lower()
         called = words[int(node["params"]) : int(node["params"]) + int(node["n_params"])]
         spectrum = index >= int(header["n_resolve"])
+        once = " once" if int(node["flags"]) & CONSTANTS["FLAG_STATIC"] else ""
         rows.append(
-            [str(index), step + _flags(node), _called(int(node["op"])),
+            [str(index), step + once, _called(int(node["op"])),
              *_flow(node, spectrum, [int(word) for word in called], names, model)]
         )  # fmt: skip
     kinds = [
@@ -264,10 +265,6 @@ def _called(op: int) -> str:
     if op == CONSTANTS["OP_FORMULA"]:
         return "formula"
     return list(OPS)[op] if op >= 0 else ""
-
-
-def _flags(node: np.void) -> str:
-    return " once" if int(node["flags"]) & CONSTANTS["FLAG_STATIC"] else ""
 
 
 def _flow(

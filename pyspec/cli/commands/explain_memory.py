@@ -54,7 +54,13 @@ def memory_text(model: Model) -> str:
         lines.append(f"each further time, scratch of the kernels included: {each:.0f} bytes")
     if span := span_size(executor):
         lines.append(f"in a fit, for the span of its functions of time: {span:,} bytes")
-    parts = [held, *(f"  {line}" for line in lines), _work_text(executor), _planner_text(model)]
+    phases, size = work_phases(executor)
+    uses = [["work memory", "bytes"], *([PHASES[name], f"{n:,}"] for name, n in phases.items())]
+    work = (
+        f"Work, for each thread: {size:,} bytes, whatever the number of times; one behind the"
+        f" other {sum(phases.values()):,}\n{text_table(uses, '<>')}"
+    )
+    parts = [held, *(f"  {line}" for line in lines), work, _planner_text(model)]
     return "Memory of normal equations in C, besides the data\n" + "\n".join(parts)
 
 
@@ -65,18 +71,6 @@ def work_phases(executor: CompiledExecutor) -> tuple[dict[str, int], int]:
     problem = executor.problem.ctypes.data
     size = LIBRARY.pyspec_work_phases(executor.packed.address, problem, 1, address(sizes))
     return {name: int(sizes[CONSTANTS[name]]) for name in PHASES}, int(size)
-
-
-def _work_text(executor: CompiledExecutor) -> str:
-    phases, size = work_phases(executor)
-    rows = [["work memory", "bytes"], *([PHASES[name], f"{n:,}"] for name, n in phases.items())]
-    return "\n".join(
-        [
-            f"Work, for each thread: {size:,} bytes, whatever the number of times; one behind the"
-            f" other {sum(phases.values()):,}",
-            text_table(rows, "<>"),
-        ]
-    )
 
 
 def _planner_text(model: Model) -> str:

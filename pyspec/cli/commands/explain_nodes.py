@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import indent
+
 from pyspec._library import DTYPES
 from pyspec.executor import make_plan
 from pyspec.fit.results.table import text_table
@@ -9,11 +11,12 @@ from pyspec.formula import Definition, op_of
 from pyspec.formula.program.listing import listing
 from pyspec.formula.program.machine import disassemble
 from pyspec.model import Model
-from pyspec.plan import ScheduledPlan, pack
+from pyspec.plan import pack
 
 
 def nodes_text(model: Model) -> str:
-    """Every field of every node, then the programs of expressions and formulas."""
+    """Every field of every node, then the programs of expressions for the stack machine, and those
+    of functions by formula over registers; of kernels their shapes."""
     plan = make_plan(model)
     packed = pack(plan)
     fields = [name for name in DTYPES["pyspec_node"].names or () if name != "label"]
@@ -28,29 +31,14 @@ def nodes_text(model: Model) -> str:
         f" parameters; behind them {int(head['n_words'])} words"
     )
     table = text_table(rows, ">" * (len(rows[0]) - 1) + "<")
-    return "\n\n".join([f"{lead}\n{table}", *_expressions(plan), *_formulas(plan)])
-
-
-def _expressions(plan: ScheduledPlan) -> list[str]:
-    """The programs of expressions, for the stack machine."""
-    programs = []
+    programs = [f"{lead}\n{table}"]
     for k, row in enumerate(plan.expr_target_rows.tolist()):
         code = plan.expr_code[plan.expr_indptr[k] : plan.expr_indptr[k + 1]]
         text = disassemble(code, plan.row_names)
-        programs.append(f"Program of {plan.row_names[row]}\n{_indented(text)}")
-    return programs
-
-
-def _formulas(plan: ScheduledPlan) -> list[str]:
-    """The programs of functions by formula, over registers; of kernels their shapes."""
-    programs = []
+        programs.append(f"Program of {plan.row_names[row]}\n{indent(text, '  ')}")
     for op in map(op_of, plan.formulas):
         if isinstance(op.own, Definition):
             words = op.own.program(op.own.value)
             text = listing(words, op.own.params, (op.own.axis, *op.own.inputs))
-            programs.append(f"Program of {op.name}\n{_indented(text)}")
-    return programs
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.split("\n"))
+            programs.append(f"Program of {op.name}\n{indent(text, '  ')}")
+    return "\n\n".join(programs)

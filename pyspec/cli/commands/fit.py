@@ -91,7 +91,9 @@ def run_one(args: Namespace) -> int:
         )
         return 0
     say(f"\nFitting {_TITLES[kind]} ...")
-    _check_sharing(args, kind)
+    if kind != "2d" and (args.scheduler or args.workers):
+        flag = "--scheduler" if args.scheduler else "--workers"
+        raise FlagError(f"{flag} is for fits of type 2d; this one is of type {kind}")
     shares = (args.scheduler, args.workers) if kind == "2d" else (None, None)
     # What was fitted is written, whenever a signal comes.
     with client_of(*shares) as client, Hold() as hold:
@@ -118,8 +120,7 @@ def run_one(args: Namespace) -> int:
             if last.fit_type == "baseline" != kind:
                 print_now(f"Not begun: the fit of {_TITLES[kind]}.")
         facts.update(folder=job.folder, written=written, unwritten=output.unwritten, older=older)
-        code = _exit_code(results, say) or (OK if is_saved else FAILED)
-    return hold.exit_code or code
+    return hold.exit_code or _exit_code(results, say) or (OK if is_saved else FAILED)
 
 
 @contextmanager
@@ -197,7 +198,7 @@ def _kind_of_line(job: Job, dataset: Dataset) -> str:
             "and leave out dynamics and baseline",
         )
     other = axis.split()[1]
-    limits = job.energy_limits if other == "energy" else job.time_limits
+    limits = job.limits[f"{other}_limits"]
     for field, value, say in (
         ("fit", job.fit.spectrum, "leave 'spectrum:' out"),
         ("limits", limits, f"leave '{other}:' out"),
@@ -207,13 +208,6 @@ def _kind_of_line(job: Job, dataset: Dataset) -> str:
         if value is not None:
             raise job.fields.wrong(field, f"the data are one {kind}; {say}")
     return kind
-
-
-def _check_sharing(args: Namespace, kind: str) -> None:
-    """Raises :class:`FlagError` where processes share nothing of the fits of this kind."""
-    if kind != "2d" and (args.scheduler or args.workers):
-        flag = "--scheduler" if args.scheduler else "--workers"
-        raise FlagError(f"{flag} is for fits of type 2d; this one is of type {kind}")
 
 
 def _check_means(job: Job, file: File, kind: str) -> None:

@@ -145,7 +145,22 @@ def run(args: Namespace) -> int:
     if len(files) > 1 or Path(paths[0]).is_dir():
         return run_many(args, files)
     args.data_path = str(files[0])
-    return run_survey(args) if args.survey else _new_job(args)
+    if args.survey:
+        return run_survey(args)
+    from pyspec.cli.commands.new_from_data import begin
+    from pyspec.cli.commands.new_summary import seen_facts, seen_text, windows_text
+
+    begun = begin(args, command_of(args))
+    write_folder(folder, begun.texts, args.force)
+    args.facts.update(
+        folder=folder, written=tuple(begun.texts), notes=tuple(begun.notes), **seen_facts(begun)
+    )
+    print(seen_text(begun))
+    print(f"\nWritten to {folder}: {', '.join(begun.texts)}")
+    print(f"The start values in {folder / 'models.yaml'} were read off the data.")
+    print("".join(f"{note}.\n" for note in begun.notes) + windows_text(begun, args) + "Next:\n")
+    _print_next(args, args.data_path)
+    return 0
 
 
 def _example(args: Namespace) -> int:
@@ -158,25 +173,6 @@ def _example(args: Namespace) -> int:
     _print_next(args, folder / "data.csv")
     job = folder / "job.yaml"
     print(f"\nThen put your own file into {job} (data: path:), and your peaks into models.yaml.")
-    return 0
-
-
-def _new_job(args: Namespace) -> int:
-    """A job for one file."""
-    from pyspec.cli.commands.new_from_data import begin
-    from pyspec.cli.commands.new_summary import seen_facts, seen_text, windows_text
-
-    folder = args.folder
-    begun = begin(args, command_of(args))
-    write_folder(folder, begun.texts, args.force)
-    args.facts.update(
-        folder=folder, written=tuple(begun.texts), notes=tuple(begun.notes), **seen_facts(begun)
-    )
-    print(seen_text(begun))
-    print(f"\nWritten to {folder}: {', '.join(begun.texts)}")
-    print(f"The start values in {folder / 'models.yaml'} were read off the data.")
-    print("".join(f"{note}.\n" for note in begun.notes) + windows_text(begun, args) + "Next:\n")
-    _print_next(args, args.data_path)
     return 0
 
 
@@ -195,20 +191,8 @@ def _print_next(args: Namespace, data: object) -> None:
 
 def _refuse_idle(args: Namespace) -> None:
     """Refuses how to read a file where none is named."""
-    names = (
-        "peaks",
-        "decays",
-        "kind",
-        "survey",
-        "one",
-        "select",
-        "at",
-        "rename",
-        "mean",
-        "units",
-        *READING,
-    )
-    idle = [name for name in names if vars(args)[name]]
+    own = ["peaks", "decays", "kind", "survey", "one", "select", "at", "rename", "mean", "units"]
+    idle = [name for name in (*own, *READING) if vars(args)[name]]
     if idle:
         data = args.data if args.data and Path(args.data).is_file() else "DATA"
         flag = f"--{idle[0].replace('_', '-')}"

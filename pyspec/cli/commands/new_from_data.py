@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import textwrap
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -146,10 +146,17 @@ def begin(args: Namespace, command: str) -> Begun:
         notes.append(f"The axis was taken for an energy, {for_flags(TAKEN)}")
     moves = "{free: time}" in model and not first.dynamics
     source = visible(Path(dataset.source or args.data_path).name)
-    head = HEAD.format(source=source) + (FREE if moves else "") + _comments(notes)
+    wrapped = [line for note in notes for line in textwrap.wrap(f"{note}.", width=98)]
+    comments = "".join(f"{line}\n" for line in ("#", *(f"# {line}" for line in wrapped)))
+    head = HEAD.format(source=source) + (FREE if moves else "") + (comments if notes else "")
+    data = ""
+    for key, value in data_fields(args, Path(args.data_path), options, dataset).items():
+        if isinstance(value, Path) and not value.is_absolute():  # as seen from the folder
+            value = Path(os.path.relpath(value, args.folder)).as_posix()
+        data += f"  {key}: {_entry(str(value) if isinstance(value, Path) else value)}\n"
     job = JOB.format(
         name=_entry(dataset.name),
-        data=_data_lines(args, options, dataset),
+        data=data,
         model=first.name,
         limits=_limits(dataset, first) + (MOVES if moves else ""),
         noise=_noise(dataset),
@@ -174,7 +181,15 @@ def scan_of(dataset: Dataset) -> Scan:
 def _check_values(dataset: Dataset, scan: Scan, n_peaks: int | None) -> None:
     """Refuses too few values for any model."""
     if scan.energy is not None:
-        _check_size(dataset, mean_spectrum(scan)[0].size, n_peaks or 1)
+        size, peaks = mean_spectrum(scan)[0].size, n_peaks or 1
+        if size < least_points(peaks):
+            subject = "a peak on a background needs"
+            if peaks > 1:
+                subject = f"{peaks} peaks on a background need"
+            raise FlagError(
+                f"{dataset.source}: has values at {size} {'energy' if size == 1 else 'energies'}, "
+                f"and {subject} {least_points(peaks)} at least"
+            )
         return
     if n_peaks is not None:
         raise FlagError(
@@ -204,12 +219,6 @@ def _limits(dataset: Dataset, first: First) -> str:
     return text
 
 
-def _comments(notes: Sequence[str]) -> str:
-    """Sentences as lines of a comment."""
-    lines = [line for note in notes for line in textwrap.wrap(f"{note}.", width=98)]
-    return "".join(f"{line}\n" for line in ("#", *(f"# {line}" for line in lines))) if lines else ""
-
-
 def _check(dataset: Dataset) -> None:
     if dataset.extra == ("column",):
         raise FlagError(
@@ -233,35 +242,15 @@ def _check(dataset: Dataset) -> None:
         )
 
 
-def _check_size(dataset: Dataset, n_energies: int, n_peaks: int) -> None:
-    if n_energies >= least_points(n_peaks):
-        return
-    subject = (
-        "a peak on a background needs" if n_peaks == 1 else f"{n_peaks} peaks on a background need"
-    )
-    word = "energy" if n_energies == 1 else "energies"
-    raise FlagError(
-        f"{dataset.source}: has values at {n_energies} {word}, and {subject} "
-        f"{least_points(n_peaks)} at least"
-    )
-
-
 def _noise(dataset: Dataset) -> str:
     """The line of the noise: an offer, unless the errors that were read must be left out."""
-    if not _errors_hold(dataset):
-        return NO_ERRORS
     data = np.asarray(dataset.data, np.float64)
     finite = data[np.isfinite(data)]
+    if dataset.errors is not None:
+        errors = np.asarray(dataset.errors, np.float64)[np.isfinite(data)]
+        return NOISE if (np.isfinite(errors) & (errors > 0.0)).all() else NO_ERRORS
     whole = finite.size > 0 and bool((finite >= 0).all() and (finite == np.rint(finite)).all())
-    return COUNTED if whole and dataset.errors is None else NOISE
-
-
-def _errors_hold(dataset: Dataset) -> bool:
-    """Whether a fit can take the standard errors that were read, if any were."""
-    if dataset.errors is None:
-        return True
-    errors = np.asarray(dataset.errors, np.float64)[np.isfinite(np.asarray(dataset.data))]
-    return bool((np.isfinite(errors) & (errors > 0.0)).all())
+    return COUNTED if whole else NOISE
 
 
 def _motion(dataset: Dataset, model: str) -> str:
@@ -288,16 +277,6 @@ def _motion(dataset: Dataset, model: str) -> str:
     )
 
 
-def _data_lines(args: Namespace, options: Mapping[str, object], dataset: Dataset) -> str:
-    """The fields below ``data:`` as lines of the job in the folder."""
-    fields = data_fields(args, Path(args.data_path), options, dataset)
-    seen = {
-        key: _seen_from(args.folder, value) if isinstance(value, Path) else value
-        for key, value in fields.items()
-    }
-    return "".join(f"  {key}: {_entry(value)}\n" for key, value in seen.items())
-
-
 def data_fields(
     args: Namespace, path: Path, options: Mapping[str, Any], dataset: Dataset
 ) -> dict[str, object]:
@@ -321,11 +300,6 @@ def data_fields(
     if dataset.n_bad:
         fields["mask"] = "nan"
     return fields
-
-
-def _seen_from(folder: Path, path: Path) -> str:
-    """A path for who is in a folder."""
-    return str(path) if path.is_absolute() else Path(os.path.relpath(path, folder)).as_posix()
 
 
 def _entry(value: object) -> str:

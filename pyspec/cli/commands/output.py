@@ -67,7 +67,10 @@ class Output:
         if job.archive and available("h5py"):
             self.write("fits.h5", lambda path: save_fit(path, results, mode="replace"))
         self.write("parameters.json", lambda path: write_text(path, result_json(last)))
-        self.write("parameters.csv", lambda path: _write_table(last, path))
+        if isinstance(last, SliceResults):
+            self.write("parameters.csv", lambda path: write_text(path, slices_csv(last)))
+        else:
+            self.write("parameters.csv", partial(write_parameters, last.table))
         free = last.amplitudes if isinstance(last, FitResult) else None
         if free is not None:
             tables = {}
@@ -88,7 +91,6 @@ class Output:
     def draw(self, job: Job, dataset: Dataset, told: Sequence[Fit]) -> None:
         """The picture and the reports."""
         config, last = job.plot, told[-1]
-        dpi = config.dpi_save if "dpi_save" in job.plot_given else 160
         notes = [for_fields(note) for note in dataset.notes] + after_fit(job, last)
 
         def page(result: Fit, path: Path) -> None:
@@ -96,19 +98,12 @@ class Output:
             report(result, path, title=title, notes=notes, config=config)
 
         def picture(path: Path) -> None:
-            plot_fit(last, save_path=path, config=config, dpi_save=dpi)
+            plot_fit(last, save_path=path, config=config)
 
         self.write("fit.png", picture)
         for fit in told:
             name = "report.html" if fit is last else f"report_{fit.fit_type}.html"
             self.write(name, partial(page, fit))
-
-
-def _write_table(result: Fit, path: Path) -> None:
-    if isinstance(result, SliceResults):
-        write_text(path, slices_csv(result))
-    else:
-        write_parameters(result.table, path)
 
 
 def _tell(text: str) -> None:

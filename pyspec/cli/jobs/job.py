@@ -61,14 +61,6 @@ class Law:
     fields: Fields = field(repr=False)
 
 
-@dataclass(frozen=True)
-class InputSpec:
-    """One of `inputs:`, the file of its values, and how that is read."""
-
-    path: Path
-    options: dict[str, Any]
-
-
 @dataclass
 class FitSpec:
     """`fit:`, what is fitted and how."""
@@ -82,7 +74,9 @@ class FitSpec:
 @dataclass
 class Job:
     """A whole job file. All paths are absolute or relative to the working directory. `auxiliary`
-    are arguments of File, `noise` those of :meth:`pyspec.File.set_noise`; sigma may be a path."""
+    are arguments of File, `noise` those of :meth:`pyspec.File.set_noise`, `limits` those of
+    :meth:`pyspec.File.set_fit_limits`; sigma may be a path. `inputs` are files of values, and how
+    they are read, `command` and `unsure` what ``pyspec new`` wrote."""
 
     path: Path
     name: str
@@ -92,18 +86,14 @@ class Job:
     dynamics: list[Law]
     profiles: list[Law]
     auxiliary: dict[str, Any]
-    inputs: dict[str, InputSpec]
-    energy_limits: Limits | None
-    time_limits: Limits | None
-    exclude: list[Limits]
-    exclude_times: list[Limits]
+    inputs: dict[str, tuple[Path, dict[str, Any]]]
+    limits: dict[str, Any]
     baseline: Limits | None
     noise: dict[str, Any] | None
     fit: FitSpec
     folder: Path
     archive: bool
     plot: PlotConfig
-    plot_given: frozenset[str]
     fields: Fields = field(repr=False)
     command: str = ""
     unsure: dict[str, str] = field(default_factory=dict)
@@ -126,15 +116,18 @@ def read_job(path: str | Path) -> Job:
         profiles=[_law(entry, home, False) for entry in top.several("profiles")],
         auxiliary=_auxiliary(top),
         inputs=_inputs(top, home, data.path),
-        **_limits(top),
+        limits=_limits(top),
         baseline=top.value("baseline", Limits),
         noise=_noise(top, home),
         fit=_fit(top),
         **_output(top, home),
-        **_plot(top),
-        **_first(top),
+        plot=_plot(top),
         fields=top,
     )
+    first = top.fields("first")
+    job.command = first.value("command", str, "")
+    job.unsure = first.value("unsure", dict[str, str], {})
+    first.done()
     top.done()
     return job
 
@@ -206,12 +199,13 @@ def _places(own: Fields, key: str) -> dict[str, Any]:
     return places
 
 
-def _inputs(top: Fields, home: Path, data: Path) -> dict[str, InputSpec]:
+def _inputs(top: Fields, home: Path, data: Path) -> dict[str, tuple[Path, dict[str, Any]]]:
     """Files of values, or columns of a file: without a path of that of the data."""
-    inner, inputs = top.fields("inputs"), {}
+    inner = top.fields("inputs")
+    inputs: dict[str, tuple[Path, dict[str, Any]]] = {}
     for name, (_, value) in inner.nodes.items():
         if isinstance(value, Scalar):
-            inputs[name] = InputSpec(home / inner.need(name, "a file"), {})
+            inputs[name] = home / inner.need(name, "a file"), {}
             continue
         own = inner.fields(name)
         file = own.value("path", str)
@@ -220,7 +214,7 @@ def _inputs(top: Fields, home: Path, data: Path) -> dict[str, InputSpec]:
         own.done()
         if file is None and not options:
             raise inner.wrong(name, "has no path; write 'path: reference.csv', or 'columns: ref'")
-        inputs[name] = InputSpec(path, options)
+        inputs[name] = path, options
     return inputs
 
 
@@ -342,17 +336,6 @@ _CHECKS: dict[str, Callable[[Any], object]] = {
 }
 
 
-def _first(top: Fields) -> dict[str, Any]:
-    """How ``pyspec new`` began the job."""
-    own = top.fields("first")
-    fields = {
-        "command": own.value("command", str, ""),
-        "unsure": own.value("unsure", dict[str, str], {}),
-    }
-    own.done()
-    return fields
-
-
 def _output(top: Fields, home: Path) -> dict[str, Any]:
     if isinstance(top.node("output"), Scalar):
         return {"folder": home / top.value("output", str), "archive": True}
@@ -362,12 +345,12 @@ def _output(top: Fields, home: Path) -> dict[str, Any]:
     return {"folder": home / folder, "archive": archive}
 
 
-def _plot(top: Fields) -> dict[str, Any]:
-    own, config = top.fields("plot"), PlotConfig()
-    named = {key: own.value(key, object) for key in (*FIELDS, *ALIASES)}
-    named = {key: value for key, value in named.items() if value is not None}
+def _plot(top: Fields) -> PlotConfig:
+    own, config = top.fields("plot"), PlotConfig(dpi_save=160)
+    for key in (*FIELDS, *ALIASES):
+        value = own.value(key, object)
+        if value is not None:
+            with own.blame(key):
+                config.update(**{key: value})
     own.done()
-    for key, value in named.items():
-        with own.blame(key):
-            config.update(**{key: value})
-    return {"plot": config, "plot_given": frozenset(ALIASES.get(key, key) for key in named)}
+    return config

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.cli.jobs.job import InputSpec, Job, Place
+from pyspec.cli.jobs.job import Job, Place
 from pyspec.errors import DataError, ModelError, suggest
 from pyspec.io import Dataset, read
 from pyspec.model import Model, load_model, load_time_model
@@ -91,7 +92,7 @@ def _what_is_left(dataset: Dataset) -> str:
 
 def file_of(job: Job, dataset: Dataset) -> File:
     """The data as a File: with the noise, the limits, the baseline and the model of the job."""
-    inputs = {name: _values(job, name, spec) for name, spec in job.inputs.items()}
+    inputs = {name: _values(job, *spec) for name, spec in job.inputs.items()}
     values = {name: input_data.data for name, input_data in inputs.items()}
     with job.fields.blame("inputs"):
         file_inputs(values, (dataset.energy, dataset.time, job.auxiliary["aux_axis"]))
@@ -103,10 +104,7 @@ def file_of(job: Job, dataset: Dataset) -> File:
         with job.fields.blame("noise"):
             file.set_noise(**{**job.noise, "sigma": _sigma(job, dataset)})
     with job.fields.blame("limits"):
-        file.set_fit_limits(
-            job.energy_limits, time_limits=job.time_limits, exclude=job.exclude,
-            exclude_times=job.exclude_times,
-        )  # fmt: skip
+        file.set_fit_limits(**job.limits)
     if job.baseline is not None:
         with job.fields.blame("baseline"):
             file.define_baseline(*job.baseline)
@@ -167,17 +165,17 @@ def _loaded(source: Path, name: str | None, dims: tuple[str, ...]) -> Model:
         ) from None
 
 
-def _values(job: Job, name: str, spec: InputSpec) -> Dataset:
+def _values(job: Job, path: Path, options: dict[str, Any]) -> Dataset:
     """A file of values with their axis, or of values alone; or a column of it."""
     with job.fields.blame("inputs"):
         try:
-            dataset = read(spec.path, **spec.options)
+            dataset = read(path, **options)
         except DataError:
-            if spec.options:
+            if options:
                 raise
-            dataset = read(spec.path, energy="index")
+            dataset = read(path, energy="index")
         if dataset.data.ndim != 1:
-            raise DataError(f"{spec.path}: has shape {dataset.shape}; give one line of values")
+            raise DataError(f"{path}: has shape {dataset.shape}; give one line of values")
     return dataset
 
 
@@ -199,7 +197,7 @@ def _refuse_other_inputs(job: Job, file: File, model: Model, inputs: dict[str, D
         if not counted and not np.allclose(own, axis, rtol=1e-6, atol=1e-9 * float(np.ptp(axis))):
             raise job.fields.wrong(
                 "inputs",
-                f"{job.inputs[name].path}: the values belong to another {needed[name]} axis, "
+                f"{job.inputs[name][0]}: the values belong to another {needed[name]} axis, "
                 f"{own[0]:g} to {own[-1]:g}; interpolate them to that of the data",
             )
 
