@@ -178,23 +178,13 @@ class GraphNode(Frozen):
     def as_dict(self) -> dict[str, object]:
         """All fields as plain data. An end without a bound is None."""
         return {
-            "id": self.id,
+            **vars(self),
             "kind": self.kind.name,
-            "name": self.name,
-            "source_order": self.source_order,
             "value": None if self.value is None else plain_numbers(float(self.value)),
-            "function_name": self.function_name,
-            "package": self.package,
-            "expr_string": self.expr_string,
-            "vary": self.vary,
             "bounds": None if self.bounds is None else plain_bounds(*self.bounds),
             "arrays": {key: plain_numbers(self.arrays[key]) for key in sorted(self.arrays)},
             "cycle": None if self.cycle is None else list(self.cycle),
-            "axis": self.axis,
-            "positive": self.positive,
             "zero": [[plain_numbers(float(end)) for end in interval] for interval in self.zero],
-            "scope": self.scope,
-            "where": self.where,
         }
 
     def without(self, *fields: str) -> dict[str, object]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TypeAlias
 
 from pyspec.ir.graph import PARAMETER_KINDS, SPECTRUM_KINDS, TRACE_KINDS, EdgeKind, NodeKind
 
@@ -95,20 +94,12 @@ _FIELDS: dict[str, object] = {
 }
 
 
-#: Names of fields, and what they are.
-Names: TypeAlias = tuple[str, ...]
-Values: TypeAlias = tuple[object, ...]
-
-
-def _unused(
-    kind: NodeKind,
-) -> tuple[Names, attrgetter[Values], Values]:
-    """The fields that a kind does not use, what reads them all, and what it then gives."""
-    own = tuple([field for field in _FIELDS if field not in PAYLOAD.get(kind, ())])
-    return own, attrgetter(*own), tuple([_FIELDS[field] for field in own])
-
-
-UNUSED = {kind: _unused(kind) for kind in NodeKind}
+#: The fields that a kind does not use, what reads them all, and what it then gives.
+UNUSED = {
+    kind: (own, attrgetter(*own), tuple([_FIELDS[field] for field in own]))
+    for kind in NodeKind
+    for own in [tuple([field for field in _FIELDS if field not in PAYLOAD.get(kind, ())])]
+}
 
 #: Edges whose positions count from 0 without gaps.
 IN_SEQUENCE = (EdgeKind.TRACE_INPUT, EdgeKind.ADDEND, EdgeKind.RESULT)

@@ -60,7 +60,11 @@ def faults(
         if call.op.external:
             sources = [number for ids in call.arguments for number in ids]
             for theta in sorted(_thetas(sources, depends)):
-                yield theta, call.name, _external(call)
+                reason = f"Python computes {call.op.name}, whose derivative is not known"
+                if call.op.own is not None:
+                    reason = f"{call.op.name} sums over the energies"
+                fault = Fault(False, reason, "a function of `pyspec ops` has one")
+                yield theta, call.name, fault
     for place in places(parts, depends):
         if is_there(graph, place):
             for theta in sorted(place.thetas):
@@ -69,13 +73,6 @@ def faults(
 
 def _thetas(ids: tuple[int, ...] | list[int], depends: Mapping[int, Dependence]) -> frozenset[str]:
     return frozenset().union(*(depends[number].thetas for number in ids))
-
-
-def _external(call: Call) -> Fault:
-    reason = f"Python computes {call.op.name}, whose derivative is not known"
-    if call.op.own is not None:
-        reason = f"{call.op.name} sums over the energies"
-    return Fault(False, reason, "a function of `pyspec ops` has one")
 
 
 def _jump(call: Call, param: str) -> Fault:

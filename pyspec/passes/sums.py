@@ -77,8 +77,16 @@ def _present(ids: Iterable[int], parts: dict[int, Sum]) -> tuple[int, ...]:
 
 def _calls(graph: GraphIR, node: GraphNode, parts: dict[int, Sum]) -> list[Call]:
     op = op_of(node.function_name)
-    if op.kind == "IRF":
-        return _responses(graph, node, op)
+    if op.kind == "IRF":  # the laws under an instrument, as their exact responses
+        own = _parameters(graph, node)  # the width; none of a measured instrument
+        calls = []
+        for law in graph.into(node.id, EdgeKind.TRACE_INPUT):
+            below = op_of(law.function_name)
+            row = response(below, op) if below.params else None
+            if row is not None:  # "none" is 0
+                taken = response_arguments(below, row, _parameters(graph, law), own)
+                calls.append(Call(row, tuple(taken), law.name))
+        return calls
     if not op.params or _replaced(graph, node):
         return []
     values = _parameters(graph, node)
@@ -97,20 +105,6 @@ def _parameters(graph: GraphIR, node: GraphNode) -> list[tuple[int, ...]]:
     for edge in graph.inputs(node.id, EdgeKind.PARAM_INPUT):
         values[edge.position] = (edge.source,)
     return values
-
-
-def _responses(graph: GraphIR, node: GraphNode, irf: OpDef) -> list[Call]:
-    """The laws under an instrument, as their exact responses."""
-    own = _parameters(graph, node)  # the width; none of a measured instrument
-    calls = []
-    for law in graph.into(node.id, EdgeKind.TRACE_INPUT):
-        op = op_of(law.function_name)
-        row = response(op, irf) if op.params else None
-        if row is None:
-            continue  # "none": a law that is 0
-        taken = response_arguments(op, row, _parameters(graph, law), own)
-        calls.append(Call(row, tuple(taken), law.name))
-    return calls
 
 
 def _replaced(graph: GraphIR, node: GraphNode) -> bool:

@@ -34,7 +34,7 @@ from pyspec.plan.schedule import schedule_1d, schedule_2d
 from pyspec.plan.scheduled import Array, ScheduledPlan
 from pyspec.plan.start import StartParameters, start_parameters
 
-#: Models that are kept; those used least recently go first. Each has two places in the cache: by
+#: Models that are kept; the oldest go first. Each has two places in the cache: by
 #: its state, and by its structure alone. A plan takes some kilobytes.
 MOST = 32
 
@@ -208,14 +208,13 @@ def compile_model(model: Model, without: Collection[str] | str = ()) -> Compiled
     state = state_of(model)
     kept = _KEPT.get((state, beside))
     if kept is not None:
-        kept.used = next(_CLOCK)
-        return kept.model
+        return kept
     tree = model.copy()  # no other thread changes it
     for name in vars(tree).keys() - ATTRIBUTES:
         delattr(tree, name)
     state = state_of(tree)
     alike = _KEPT.get((state[0], beside))
-    made = _compiled(tree, passes) if alike is None else alike.model.of(tree)
+    made = _compiled(tree, passes) if alike is None else alike.of(tree)
     return _keep(state, beside, made)
 
 
@@ -229,31 +228,21 @@ _ALL: frozenset[str] = frozenset()
 _environment = reader(VARIABLE)
 
 
-@dataclass(slots=True)
-class _Kept:
-    """A compiled model, and when it was asked for last."""
-
-    model: CompiledModel
-    used: int
-
-
 #: By state or structure of the model, and the passes. Threads need no lock: each change is one call
 #: of a method of dict. So a process that is forked meanwhile cannot find it held.
-_KEPT: dict[Hashable, _Kept] = {}
-_CLOCK = itertools.count()
+_KEPT: dict[Hashable, CompiledModel] = {}
 
 
 def _keep(state: State, beside: Hashable, made: CompiledModel) -> CompiledModel:
     """Keeps a model, or the one that another thread has kept meanwhile, and returns it. Where there
-    are too many, half of them go."""
-    kept = _KEPT.setdefault((state, beside), _Kept(made, 0))
-    kept.used = next(_CLOCK)
+    are too many, the older half of them goes."""
+    kept = _KEPT.setdefault((state, beside), made)
+    _KEPT.pop((state[0], beside), None)  # a structure in use is no old one
     _KEPT[state[0], beside] = kept
     if len(_KEPT) > 2 * MOST:
-        by_use = sorted(_KEPT.items(), key=lambda item: item[1].used)
-        for key, _ in by_use[: len(by_use) // 2]:
+        for key in list(_KEPT)[:MOST]:
             _KEPT.pop(key, None)
-    return kept.model
+    return kept
 
 
 def forget() -> None:

@@ -126,12 +126,18 @@ def jump_places(plan: ScheduledPlan, fixed: Mapping[str, float] | None = None) -
     are not told apart here, see :func:`pyspec.passes.jump_parameters`.
     """
     by_name: dict[str, Places | None] = {}
+    places: Places | None
     for jump in plan.jumps:
         op, name = plan.op(jump.code), plan.opt_param_names[jump.row]
         if op.kind == "KERNEL":
-            places = _of_kernel(plan, jump)
-            if places is None:
+            times = samples_of(plan, jump)
+            try:
+                factor = float(jump.where)
+            except ValueError:
+                continue  # its edge does not lie where the width says, as of some formulas
+            if times.size > MOST_SAMPLES:
                 continue
+            places = _samples(factor * differences(times))
         elif isinstance(op.own, Definition):
             places = _of_formula(plan, jump, op, fixed or {})
         else:
@@ -143,17 +149,6 @@ def jump_places(plan: ScheduledPlan, fixed: Mapping[str, float] | None = None) -
 
 def _samples(samples: Array, *, is_rough: bool = False) -> Places:
     return Places((lambda theta: samples,), is_rough=is_rough)
-
-
-def _of_kernel(plan: ScheduledPlan, jump: Jump) -> Places | None:
-    """Those of the width of a kernel with an edge; None where its edge does not lie where the width
-    says, as of some formulas, or the samples are too many."""
-    times = samples_of(plan, jump)
-    try:
-        factor = float(jump.where)
-    except ValueError:
-        return None
-    return _samples(factor * differences(times)) if times.size <= MOST_SAMPLES else None
 
 
 def _of_formula(

@@ -175,6 +175,10 @@ class _Scheduler:
             op = find_op(node.function_name)
             if op is not None and inputs_of(op):
                 inputs[axis_of(op)].update(dict.fromkeys(inputs_of(op)))
+        # A trace that Python fills comes from outside: its derivative is not known.
+        is_outside = [node.kind is NodeKind.EXTERNAL for node in self.rows]
+        own = [self.facts.thetas[node.id] for node in self.rows]
+        thetas = [() if out else row for out, row in zip(is_outside, own, strict=True)]
         names = [node.name for node in self.rows[: self.samples]]
         for index, node in enumerate(self.rows[self.samples :]):
             names.append(f"{node.name}[{index % self.n_aux}]")
@@ -202,19 +206,8 @@ class _Scheduler:
             **self._ops(slots),
             "external_names": tuple(self.external_names),
             "formulas": tuple(self.formulas),
-            **self._dependencies(),
-        }
-
-    def _dependencies(self) -> Fields:
-        """Of each row the free parameters that it depends on."""
-        # A trace that Python fills comes from outside: its derivative is not known.
-        lists = [
-            () if node.kind is NodeKind.EXTERNAL else self.facts.thetas[node.id]
-            for node in self.rows
-        ]
-        return {
-            "row_theta_indptr": _ints(np.cumsum([0, *(len(row) for row in lists)])),
-            "row_theta": _ints([theta for row in lists for theta in row]),
+            "row_theta_indptr": _ints(np.cumsum([0, *map(len, thetas)])),
+            "row_theta": _ints([theta for row in thetas for theta in row]),
         }
 
     def _param_rows(self, node: GraphNode) -> list[int]:
@@ -235,10 +228,6 @@ class _Scheduler:
     def _is_profile(self, group: GraphNode) -> bool:
         traces = self.graph.into(group.id, EdgeKind.TRACE_INPUT)
         return bool(traces) and traces[0].kind is NodeKind.PROFILE_SAMPLE
-
-    def _base_row(self, group: GraphNode) -> int:
-        edges = self.graph.inputs(group.id, EdgeKind.BASE_INPUT)
-        return self.row_of[edges[0].source] if edges else NO_BASE
 
     def _substeps(self, node: GraphNode) -> list[_Substep]:
         """Laws and kernels of a sum of traces in order: a kernel acts on all before it."""
@@ -309,9 +298,12 @@ class _Scheduler:
     ) -> tuple[Fields, list[_Substep]]:
         """The fields of groups of functions that move a parameter each, and their functions."""
         every = [step for own in steps for step in own]
+        bases = [self.graph.inputs(group.id, EdgeKind.BASE_INPUT) for group in groups]
         return {
             f"{name}_group_target_row": _ints([self.row_of[group.id] for group in groups]),
-            f"{name}_group_base_row": _ints([self._base_row(group) for group in groups]),
+            f"{name}_group_base_row": _ints(
+                [self.row_of[own[0].source] if own else NO_BASE for own in bases]
+            ),
             f"{name}_group_indptr": _ints(np.cumsum([0, *map(len, steps)])),
             f"{name}_sub_func_id": _ints([self._code(step.op) for step in every]),
             f"{name}_sub_param_rows": _padded([step.rows for step in every]),

@@ -71,7 +71,7 @@ def test_a_fixed_phase_decides_which_parameters_jump() -> None:
     assert list(fit_model(model, Measurement(data=data)).intervals) == ["GLP_01_x0_sinFun_01_t0"]
     model.set_values({"GLP_01_x0_sinFun_01_phi": 0.0})
     assert not fit_model(model, Measurement(data=data)).intervals
-    assert len({id(kept.model.packed) for kept in compiled._KEPT.values()}) == 1
+    assert len({id(kept.packed) for kept in compiled._KEPT.values()}) == 1
     assert jump_parameters(compile_model(model).graph) == ()
 
 
