@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Generic
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -32,9 +31,10 @@ Bools = npt.NDArray[np.bool_]
 AT_A_TIME = 1 << 12
 
 
-@dataclass(kw_only=True)
-class Batch(Generic[Fit]):
-    """Fits of one model, which are known by their numbers.
+@dataclass(kw_only=True, eq=False, repr=False)
+class Batch(Table[Fit]):
+    """Fits of one model, which are known by their numbers. Those that C made are kept in arrays,
+    the others as objects.
 
     Attributes
     ----------
@@ -46,6 +46,8 @@ class Batch(Generic[Fit]):
     row : of the data of fit 0 in a series
     rivals : the other optima of the original fit, when data are drawn again; None if they are not
         known
+    others : number → a fit that Python made
+    solved : those that C made; None where it made none
     """
 
     cases: Cases
@@ -57,6 +59,11 @@ class Batch(Generic[Fit]):
     n_first: int = 0
     row: int = 0
     rivals: list[Array] | None = None
+    others: dict[int, Fit] = field(default_factory=dict, init=False)
+    solved: Solved | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        super().__init__(len(self.cases), self.compiled.model, self.backend)
 
     @property
     def label(self) -> str:
@@ -67,9 +74,10 @@ class Batch(Generic[Fit]):
         """Those that C can make; None where Python takes part in each of them."""
         return InC.of(self.cases, self.how, self.compiled, self.like, self.backend)
 
-    def is_empty(self, fits: Made[Fit]) -> bool:
+    @property
+    def is_empty(self) -> bool:
         """Whether none of the fits is worth to be kept."""
-        return fits.n_done == 0
+        return not self.others and not self.made.any()
 
     # one fit
 
@@ -86,14 +94,10 @@ class Batch(Generic[Fit]):
         )
         return (problem if self.rivals is None else problem.beside(self.rivals)), free
 
-    def result(self, number: int) -> FitResult:
-        """The result of one fit, which is made for it."""
-        return self._fit(*self.case(number))
-
     def fit(self, number: int) -> Fit:
         """Makes one fit; a failure becomes its status."""
         try:
-            result = self.result(number)
+            result = self._fit(*self.case(number))
         except (PyspecError, ArithmeticError, np.linalg.LinAlgError) as error:
             return self.kept(number, "failed", str(error))
         state = state_of(result.success, result.without_effect)
@@ -107,15 +111,10 @@ class Batch(Generic[Fit]):
         return self.kind.of(number, self.row + number, status, message, result)
 
     def _fit(
-        self,
-        problem: FitProblem,
-        start: Mapping[str, float],
-        ended: EndedInC | None = None,
+        self, problem: FitProblem, start: Mapping[str, float], ended: EndedInC | None = None
     ) -> FitResult:
-        return self.named(result_of(run_fit(problem, self.how, Silent(), start, ended)))
-
-    def named(self, result: FitResult) -> FitResult:
         """The result as one of this kind, without what evaluates its model."""
+        result = result_of(run_fit(problem, self.how, Silent(), start, ended))
         result.fit_type = self.kind.fit_type
         result.problem.files[0].forget()
         return result
@@ -131,7 +130,7 @@ class Batch(Generic[Fit]):
         result.seconds = solved.seconds / len(solved)
         return result
 
-    def made(self, number: int, solved: Solved) -> Fit:
+    def made_in_c(self, number: int, solved: Solved) -> Fit:
         """What is kept of a fit that C made."""
         result = self.result_of(number, solved)
         status = "undetermined" if solved.is_lost[number] else "converged"
@@ -144,32 +143,12 @@ class Batch(Generic[Fit]):
         ending = end_said("converged", float(solved.fitted["reached"][number]))
         return f"{ending}. {bounds_said(solved.sides(number))}".strip(". ") + "."
 
-
-class Made(Table[Fit]):
-    """The fits of a batch. Those that C made are kept in arrays, the others as objects.
-
-    Attributes
-    ----------
-    batch : what makes objects
-    others : number → a fit that Python made
-    solved : those that C made; None where it made none
-    """
-
-    def __init__(self, batch: Batch[Fit]) -> None:
-        super().__init__(len(batch.cases), batch.compiled.model, batch.backend)
-        self.batch = batch
-        self.others: dict[int, Fit] = {}
-        self.solved: Solved | None = None
+    # all of them
 
     @property
     def made(self) -> Bools:
         """(n,) which of them C made."""
         return np.zeros(self.n, dtype=bool) if self.solved is None else self.solved.made
-
-    @property
-    def n_done(self) -> int:
-        """How many have ended."""
-        return len(self.others) + int(np.count_nonzero(self.made))
 
     @property
     def n_alone(self) -> int:  # type: ignore[override]
@@ -185,13 +164,13 @@ class Made(Table[Fit]):
         if k in self.others:
             return self.others[k]
         if (solved := self._made_at(k)) is not None:
-            return self.batch.made(k, solved)
-        return self.batch.kept(k, "not run", "interrupted before it ended")
+            return self.made_in_c(k, solved)
+        return self.kept(k, "not run", "interrupted before it ended")
 
     def result(self, k: int) -> FitResult:
         """The result of a fit: of what C found, or of the fit made again."""
         solved = self._made_at(k)
-        return self.batch.result(k) if solved is None else self.batch.result_of(k, solved)
+        return self._fit(*self.case(k)) if solved is None else self.result_of(k, solved)
 
     def _objects_of(self, made: Bools) -> Iterator[tuple[int, Fit]]:
         """The fits that are no rows of arrays."""
@@ -204,7 +183,7 @@ class Made(Table[Fit]):
             is_lost = self.solved.is_lost
             for k in np.flatnonzero(made & is_lost if field == "status" else made).tolist():
                 entries[k] = (
-                    "undetermined" if field == "status" else self.batch.message_of(k, self.solved)
+                    "undetermined" if field == "status" else self.message_of(k, self.solved)
                 )
         for k, fit in self._objects_of(made):
             entries[k] = getattr(fit, field)
@@ -227,7 +206,7 @@ class Made(Table[Fit]):
         for begin in range(0, len(places), AT_A_TIME):
             assert self.solved is not None
             own = places[begin : begin + AT_A_TIME]
-            in_c = self.solved.columns(field, own, self.batch.compiled.followers)
+            in_c = self.solved.columns(field, own, self.compiled.followers)
             for name, row in zip(names, table, strict=True):
                 if name in in_c:
                     row[own] = in_c[name]

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress, repeat
-from operator import attrgetter, is_not
-from typing import Protocol, cast
+from operator import attrgetter
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from pyspec.executor.laid import Arrays
-from pyspec.executor.protocol import Stored
 from pyspec.model import Measurement
 from pyspec.model.data.checksum import Data, checksums
 from pyspec.model.data.measurement import row_of
@@ -70,47 +68,19 @@ class Listed(tuple[Measurement, ...]):
         """As of :meth:`Measured.arrays`. Series may differ from `like` only in their data: C sums
         them in other ways if weights are constant along an axis."""
         assert like.data is not None
-        measurements, same, shape = (
-            list(self[places.start : places.stop]),
-            _SAME(like),
-            like.data.shape,
+        shape, own = like.data.shape, self[places.start : places.stop]
+        able = [_is_like(measurement, like, shape) for measurement in own]
+        rows = [measured if is_able else like for measured, is_able in zip(own, able, strict=True)]
+        joined = np.concatenate(
+            [cast(Data, row.data) for row in rows], dtype=np.float64, casting="unsafe"
         )
-        able = [
-            type(measurement.data) is np.ndarray
-            and measurement.data.shape == shape
-            and _SAME(measurement) == same
-            for measurement in measurements
-        ]
-        differ = [
-            name
-            for name in ("weight", "keep")
-            if any(
-                map(
-                    is_not,
-                    map(attrgetter(name), compress(measurements, able)),
-                    repeat(getattr(like, name)),
-                )
-            )
-        ]
-        if differ:
-            able = [
-                is_alike and _have_arrays(measurement, like, differ)
-                for measurement, is_alike in zip(measurements, able, strict=True)
-            ]
-        rows = measurements
-        if not all(able):
-            rows = [
-                measurement if is_able else like
-                for measurement, is_able in zip(measurements, able, strict=True)
-            ]
-        own = cast(list[Data], [measurement.data for measurement in rows])
-        joined = np.concatenate(own, dtype=np.float64, casting="unsafe")
-        data, differ = joined.reshape(len(rows), *shape), differ if any(able) else []
-        beside = {
-            name: _spread([getattr(measurement, name) for measurement in rows], data)
-            for name in differ
-        }
-        return Arrays(data, **beside), np.array(able)
+        arrays: dict[str, Any] = {"data": joined.reshape(len(rows), *shape)}
+        for name in ("weight", "keep"):
+            each = [getattr(row, name) for row in rows]
+            if any(array is not getattr(like, name) for array in each):
+                beside = np.stack(each).reshape(len(rows), -1)  # a number, or one for each point
+                arrays[name] = np.broadcast_to(beside, (len(rows), *shape))
+        return Arrays(**arrays), np.array(able)
 
     def checksums(self, places: range) -> None:
         """No data are asked for again."""
@@ -120,19 +90,15 @@ class Listed(tuple[Measurement, ...]):
 _SAME = attrgetter("rows", "columns", "loss", "loss_scale", "energy_step", "ends")
 
 
-def _have_arrays(measurement: Measurement, like: Measurement, names: Sequence[str]) -> bool:
-    """Whether these of two measurements differ only in their values."""
-    assert like.data is not None
-    pairs = [(getattr(measurement, name), getattr(like, name)) for name in names]
-    return not pairs or (
-        like.data.ndim == 1
-        and all(type(a) is type(b) is np.ndarray and a.shape == b.shape for a, b in pairs)
+def _is_like(measurement: Measurement, like: Measurement, shape: tuple[int, ...]) -> bool:
+    """Whether a measurement differs from another one only in the values of its arrays."""
+    if type(measurement.data) is not np.ndarray or measurement.data.shape != shape:
+        return False
+    pairs = (measurement.weight, like.weight), (measurement.keep, like.keep)
+    return _SAME(measurement) == _SAME(like) and all(
+        a is b or (len(shape) == 1 and type(a) is type(b) is np.ndarray and a.shape == b.shape)
+        for a, b in pairs
     )
-
-
-def _spread(arrays: Sequence[Data], data: Data) -> Data:
-    """Weights or masks of spectra, for each point of their data (n, …)."""
-    return np.broadcast_to(np.stack(arrays).reshape(len(data), -1), data.shape)
 
 
 class Rows:
@@ -149,25 +115,19 @@ class Rows:
     def __getitem__(self, key: int, /) -> Measurement:
         return row_of(self.series, self.numbers[key])
 
-    def _cut(self, places: range) -> Arrays:
-        """Rows of data, weights and mask."""
-        weight, keep, first = self.series.weight, self.series.keep, self.numbers.start
-        rows = slice(first + places.start, first + places.stop)
-        if weight is not None:
-            weight = np.broadcast_to(weight, self._data.shape)[rows]
-        return Arrays(self._data[rows], weight, None if keep is None else keep[rows])
+    def _rows(self, places: range) -> slice:
+        first = self.numbers.start
+        return slice(first + places.start, first + places.stop)
 
     def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
         """As of :meth:`Measured.arrays`."""
-        cut = self._cut(places)
+        weight, keep, rows = self.series.weight, self.series.keep, self._rows(places)
+        if weight is not None:
+            weight = np.broadcast_to(weight, self._data.shape)[rows]
+        data = np.ascontiguousarray(self._data[rows], dtype=np.float64)
         able = np.ones(len(places), bool)
-        return cut._replace(data=as_doubles(np.asarray(cut.data))), able
+        return Arrays(data, weight, None if keep is None else keep[rows]), able
 
     def checksums(self, places: range) -> Sequence[int]:
         """Of these rows."""
-        return checksums(np.asarray(self._cut(places).data))
-
-
-def as_doubles(array: Stored) -> npt.NDArray[np.float64]:
-    """The same values as numbers of 8 bytes, side by side."""
-    return np.ascontiguousarray(array, dtype=np.float64)
+        return checksums(np.asarray(self._data[self._rows(places)]))

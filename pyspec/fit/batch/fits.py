@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -114,13 +113,6 @@ class Fits(Sequence[Fit], Suggesting):
         self.interrupted = fits.interrupted
         self._objects: dict[int, Fit] = {}
         self._change: Callable[[Fit], Fit] | None = None
-
-    def _changed(self, change: Callable[[Fit], Fit]) -> Self:
-        """The same fits, to each of which something is done when it is asked for."""
-        copied, before = copy.copy(self), self._change
-        copied._change = change if before is None else lambda fit: change(before(fit))
-        copied._objects = {}
-        return copied
 
     @overload
     def __getitem__(self, key: int) -> Fit: ...

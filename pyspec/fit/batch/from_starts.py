@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from pyspec.fit.batch.batch import Batch, Made
+from pyspec.fit.batch.batch import Batch
 from pyspec.fit.batch.cases import Cases, Listed
 from pyspec.fit.batch.in_c import InC
 from pyspec.fit.batch.loop import fit_cases
 from pyspec.fit.batch.solved import Solved
 from pyspec.fit.ending import Start
 from pyspec.fit.problem import FitProblem
-from pyspec.fit.progress import Callback, Silent, make_progress
+from pyspec.fit.progress import Callback, make_progress
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.solve.conclude import result_of
 from pyspec.fit.solve.methods import How
@@ -20,7 +20,7 @@ from pyspec.fit.solve.stages import EndedInC, run_fit
 from pyspec.fit.starts import Ended, drawn_starts, with_starts
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False, repr=False)
 class Starts(Batch[Ended]):
     """Fits of one problem from many starts. The user's start is the first, and is fitted by itself;
     of the others C makes those that it can. Only the best result is kept.
@@ -35,7 +35,7 @@ class Starts(Batch[Ended]):
     problem: FitProblem
     returns: type[FitResult]
     progress: bool | Callback | None = None
-    best: Ended | None = field(default=None, repr=False)
+    best: Ended | None = field(default=None, init=False)
 
     @property
     def label(self) -> str:
@@ -45,7 +45,8 @@ class Starts(Batch[Ended]):
         is_here = self.problem.only is not None and self.problem.in_memory
         return super().in_c() if is_here and self.progress in (None, False) else None
 
-    def is_empty(self, fits: Made[Ended]) -> bool:
+    @property
+    def is_empty(self) -> bool:
         return self.best is None
 
     def case(
@@ -66,17 +67,12 @@ class Starts(Batch[Ended]):
         return ended
 
     def _fit(
-        self,
-        problem: FitProblem,
-        start: Mapping[str, float],
-        ended: EndedInC | None = None,
+        self, problem: FitProblem, start: Mapping[str, float], ended: EndedInC | None = None
     ) -> FitResult:
-        reporter = Silent()
-        if self.progress not in (None, False):
-            reporter = make_progress(self.progress, self.label)
+        reporter = make_progress(self.progress, self.label)
         return result_of(run_fit(problem, self.how, reporter, start, ended), self.returns)
 
-    def made(self, number: int, solved: Solved) -> Ended:
+    def made_in_c(self, number: int, solved: Solved) -> Ended:
         own = solved.fitted[number]
         start, values = (
             dict(zip(solved.names, row[number].tolist(), strict=True))
@@ -116,10 +112,9 @@ def best_from_starts(
         returns=kind,
         progress=progress,
     )
-    fits = Made(batch)
-    interrupted = fit_cases(fits)
-    made, best = fits.made, -1
-    ended = {k: fits.fit_at(k) for k in range(n_starts) if made[k] or k in fits.others}
+    interrupted = fit_cases(batch)
+    made, best = batch.made, -1
+    ended = {k: batch.fit_at(k) for k in range(n_starts) if made[k] or k in batch.others}
     for k, fit in ended.items():
         if (fit.result is not None or not interrupted) and fit.is_better(ended.get(best)):
             best = k

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import numpy as np
@@ -69,10 +69,10 @@ class InC:
         self.problem = view("pyspec_problem", self.laid.words)
         check(compiled.packed, compiled.plan.name, address(self.problem))
         names = compiled.names
-        model_and_parameters = compiled.model, compiled.parameters, names
-        self.start = compiled.start or start_parameters(*model_and_parameters)
+        self.of_model = compiled.model, compiled.parameters, names
+        self.start = compiled.start or start_parameters(*self.of_model)
         #: Whether the data have a part in where the fits begin.
-        self.starts_by_data = bool(self.start.moved) and compiled.start is None
+        self.data_move_starts = bool(self.start.moved) and compiled.start is None
         #: Whether parameters may move jumps at other fixed values.
         self.may_jump = bool(compiled.plan.jumps)
         self.tolerance, _ = native_options(compiled.model.name, how.options)
@@ -88,7 +88,7 @@ class InC:
         )
         #: Places of the parameters that the model is linear in, and natural sizes of all.
         self.linear = [names.index(name) for name in compiled.linear]
-        of_data = compiled.start or start_parameters(*model_and_parameters, {}, read.glimpse)
+        of_data = compiled.start or start_parameters(*self.of_model, {}, read.glimpse)
         self.sizes = np.array(of_data.units, np.float64)
 
     @classmethod
@@ -197,7 +197,9 @@ class InC:
     def _many(self, arrays: Arrays, places: range, slots: _Slots) -> npt.NDArray[np.void]:
         """The structure of C for these cases."""
         solved, begin, problem = self.solved, places[0], self.problem
-        fields: dict[str, float] = {**slots.fields}
+        fields: dict[str, float] = {"slots": address(slots.structs), "n_slots": len(slots.structs)}
+        if slots.beside_size:
+            fields |= {"beside": address(slots.beside), "beside_size": slots.beside_size}
         for name in Arrays._fields:
             array = getattr(arrays, name)
             fields[name] = int(problem[name][0])
@@ -218,39 +220,30 @@ class InC:
         solved.start[own] = start.theta
         solved.fixed[own] = [start.values[name] for name in solved.fixed_names]
         able = np.ones(len(places), bool)
-        if not (self.starts_by_data or any(cases.values)):
+        if not (self.data_move_starts or any(cases.values)):
             return able
         columns = {
             name: (solved.start, k, start.limits[name][:2]) for k, name in enumerate(solved.names)
         }
         free = -math.inf, math.inf
         columns |= {name: (solved.fixed, k, free) for k, name in enumerate(solved.fixed_names)}
+        if self.data_move_starts:
+            return np.array([self._starts_by_data(place) for place in places])
         for place in places:
-            values = cases.values_of(place)
-            if self.starts_by_data:
-                able[place - places[0]] = self._start_by_data(place, values)
-                continue
-            for name, value in values.items():
-                if name not in columns:  # of a quantity that takes no part
-                    continue
-                array, k, (low, high) = columns[name]
-                array[place, k] = value
-                moves_jumps = array is solved.fixed and self.may_jump
-                if not low < value < high or moves_jumps:
-                    able[place - places[0]] = False
+            for name, value in cases.values_of(place).items():
+                if name in columns:  # and no quantity that takes no part
+                    array, k, (low, high) = columns[name]
+                    array[place, k] = value
+                    moves_jumps = array is solved.fixed and self.may_jump
+                    able[place - places[0]] &= low < value < high and not moves_jumps
         return able
 
-    def _start_by_data(self, place: int, values: Mapping[str, float]) -> bool:
+    def _starts_by_data(self, place: int) -> bool:
         """The same of one case whose data have a part in it."""
-        solved = self.solved
+        solved, values = self.solved, self.cases.values_of(place)
         try:
             glimpse = self.cases.measurement(place).glimpse
-            model_and_parameters = (
-                self.compiled.model,
-                self.compiled.parameters,
-                self.compiled.names,
-            )
-            start = start_parameters(*model_and_parameters, values, glimpse)
+            start = start_parameters(*self.of_model, values, glimpse)
         except PyspecError:
             return False
         solved.start[place] = start.theta
@@ -289,14 +282,6 @@ class _Slots:
         if job.like.loss == "poisson":  # where one is in doubt, Python knows better starts
             self.structs["search"] = 0
         self._kept = laid, solvers, searches
-
-    @property
-    def fields(self) -> dict[str, int]:
-        """The fields of C's structure that describe them."""
-        fields = {"slots": address(self.structs), "n_slots": len(self.structs)}
-        if self.beside_size:
-            fields |= {"beside": address(self.beside), "beside_size": self.beside_size}
-        return fields
 
 
 def with_arrays(like: Measurement, arrays: Arrays, k: int) -> Measurement:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from pyspec.fit.batch.batch import Batch, Made
+from pyspec.fit.batch.batch import Batch
 from pyspec.fit.batch.fits import Fit
 from pyspec.fit.interrupts import current_hold
 from pyspec.fit.progress import Steps
@@ -15,9 +15,9 @@ from pyspec.fit.solve.methods import NATIVE, check_linear
 from pyspec.fit.solve.native import native_options
 
 
-def fit_batch(batch: Batch[Fit], progress: bool | Callable[[int, int], object] | None) -> Made[Fit]:
-    """All fits in their order. Where a signal ended them, the status of those that did not begin is
-    "not run".
+def fit_batch(batch: Batch[Fit], progress: bool | Callable[[int, int], object] | None) -> None:
+    """Makes all fits in their order. Where a signal ended them, the status of those that did not
+    begin is "not run".
 
     Raises :class:`FitError` for options that no fit could have, and KeyboardInterrupt as
     :func:`fit_cases`.
@@ -34,17 +34,16 @@ def fit_batch(batch: Batch[Fit], progress: bool | Callable[[int, int], object] |
             steps.update(done + k + 1, n)
         done += len(numbers)
 
-    fits, begin = Made(batch), time.perf_counter()
+    begin = time.perf_counter()
     try:
-        fits.interrupted = fit_cases(fits, tell, each)
+        batch.interrupted = fit_cases(batch, tell, each)
     finally:
         steps.close()
-    fits.seconds = time.perf_counter() - begin
-    return fits
+    batch.seconds = time.perf_counter() - begin
 
 
 def fit_cases(
-    fits: Made[Fit], tell: Callable[[range], object] | None = None, each: bool = False
+    batch: Batch[Fit], tell: Callable[[range], object] | None = None, each: bool = False
 ) -> bool:
     """Makes all fits of a batch. `tell` is told which numbers have ended; with `each`, before the
     next one begins.
@@ -54,33 +53,32 @@ def fit_cases(
     """
     interrupted = False
     try:
-        for numbers in _in_turn(fits, each):
+        for numbers in _in_turn(batch, each):
             if tell is not None:
                 tell(numbers)
     except KeyboardInterrupt:
         interrupted = True
-    interrupted |= any(fit.interrupted for fit in fits.others.values())
-    if current_hold().insists or (interrupted and fits.batch.is_empty(fits)):
+    interrupted |= any(fit.interrupted for fit in batch.others.values())
+    if current_hold().insists or (interrupted and batch.is_empty):
         raise KeyboardInterrupt
     return interrupted
 
 
-def _in_turn(fits: Made[Fit], each: bool) -> Iterator[range]:
+def _in_turn(batch: Batch[Fit], each: bool) -> Iterator[range]:
     """Makes all fits, in C where that is possible, and yields the numbers of those that have ended.
     With `each`, a fit is told before the next one begins. Raises KeyboardInterrupt where they are
     to end."""
-    batch, done, check = fits.batch, 0, current_hold().check
-    in_c = batch.in_c()
-    blocks = iter([(0, np.zeros(fits.n, bool))])
+    done, check, in_c = 0, current_hold().check, batch.in_c()
+    blocks = iter([(0, np.zeros(batch.n, bool))])
     if in_c is not None:
-        fits.solved = in_c.solved
+        batch.solved = in_c.solved
         blocks = in_c.run(batch.n_first, check, each)
     for begin, made in blocks:
         for number in (begin + np.flatnonzero(~made)).tolist():
             if number > done:
                 yield range(done, number)
             check()
-            fit = fits.others[number] = batch.fit(number)
+            fit = batch.others[number] = batch.fit(number)
             if fit.interrupted:
                 return
             yield range(number, number + 1)

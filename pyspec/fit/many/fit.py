@@ -71,9 +71,8 @@ def fit_many(
         Ctrl-C keeps the fits that are done, the others have the status "not run".
     """
     listed = [measurements] if isinstance(measurements, Measurement) else list(measurements)
-    if type(model) is not Model or {*map(type, listed)} != {Measurement}:
-        for measurement in listed:
-            need_pair("fit_many", model, measurement)
+    for measurement in listed:
+        need_pair("fit_many", model, measurement)
     starts = [{}] if seeds is None else listed_seeds("fit_many", model, seeds)
     if not listed or not starts:
         raise CallError("fit_many: nothing to fit; give at least one Measurement, and one of seeds")
@@ -176,8 +175,12 @@ def bootstrap(
     sigma = np.ascontiguousarray(sigma)
     residuals = None
     if kind == "residuals":
+        # Parameters that were fitted have taken their share of the mean and the variance of the
+        # noise: D. A. Freedman, Ann. Stat. 9, 1218 (1981).
         counts = result.keep & (sigma > 0)
-        residuals = _as_noise(np.asarray(result.residual)[counts] / sigma[counts], result.n_free)
+        residuals = np.asarray(result.residual)[counts] / sigma[counts]
+        share = residuals.size / max(residuals.size - result.n_free, 1)
+        residuals = (residuals - residuals.mean()) * np.sqrt(share)
     drawn = Drawn(
         measurement,
         expected,
@@ -203,17 +206,6 @@ def bootstrap(
     return _run(batch, progress)
 
 
-def _as_noise(residuals: Array, n_free: int) -> Array:
-    """Residuals with the mean and the variance of the noise: `n_free` parameters that were fitted
-    have taken their share of both [1].
-
-    [1] D. A. Freedman, Ann. Stat. 9, 1218 (1981).
-    """
-    n = residuals.size
-    larger = np.sqrt(n / (n - n_free)) if n > n_free else 1.0
-    return np.asarray((residuals - residuals.mean()) * larger)
-
-
 def _run(batch: Batch[OneFit], progress: bool | Callable[[int, int], object] | None) -> ManyFits:
     """All fits, in their order."""
     if source_of(batch.like.data) is not None:
@@ -225,4 +217,5 @@ def _run(batch: Batch[OneFit], progress: bool | Callable[[int, int], object] | N
     if batch.backend != "compiled" or not compiled.layouts:  # which has never run
         make_executor(compiled.model, None, batch.backend)  # what is wrong is so in each fit
     with Hold() as hold:
-        return hold.mark(ManyFits(fit_batch(batch, progress)))
+        fit_batch(batch, progress)
+        return hold.mark(ManyFits(batch))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pyspec.calls import row_of
 from pyspec.errors import FitError
-from pyspec.fit.batch.batch import Made
+from pyspec.fit.batch.batch import Batch
 from pyspec.fit.batch.fits import Fits, Status
 from pyspec.fit.bounds import at_bound
 from pyspec.fit.results.result import FitResult
@@ -68,7 +68,7 @@ class ManyFits(Fits[OneFit]):
     model_name, backend, seconds, interrupted : what was fitted, and how it ran
     """
 
-    fits: Made[OneFit]
+    fits: Batch[OneFit]
 
     def result(self, index: int) -> FitResult:
         """The FitResult of one fit. A fit that C did not make is repeated for it.
@@ -152,21 +152,14 @@ class ManyFits(Fits[OneFit]):
                 f"{', '.join(still)}: the same in every fit, at a bound or, as an onset that "
                 "jumps, between two samples; a spread of 0 is no error"
             )
-        counts = {name: n for name, n in self._at_bounds().items() if n and name not in still}
-        if counts:
-            told = ", ".join(f"{name} in {n}" for name, n in counts.items())
-            good = np.count_nonzero(self.success)
-            notes.append(f"values at a bound, not measured, in {good} fits that converged: {told}")
+        held, good = [], self.success
+        for name in self.free_names:  # without a standard error where they lie at a bound
+            own = parameters[name]
+            values = self.values[name][good & np.isnan(self.stderr[name])].tolist()
+            n = sum(bool(at_bound(value, own.min, own.max, own.value)) for value in values)
+            if n and name not in still:
+                held.append(f"{name} in {n}")
+        if held:
+            told = f"{np.count_nonzero(good)} fits that converged: {', '.join(held)}"
+            notes.append(f"values at a bound, not measured, in {told}")
         return rows, "\n".join(notes)
-
-    def _at_bounds(self) -> dict[str, int]:
-        """In how many of the fits that converged a free parameter lies at a bound, where it has no
-        standard error."""
-        parameters, good, errors = self._model.parameters, self.success, self.stderr
-        counts = {}
-        for name in self.free_names:
-            par = parameters[name]
-            values = self.values[name][good & np.isnan(errors[name])]
-            limits = par.min, par.max, par.value
-            counts[name] = sum(bool(at_bound(value, *limits)) for value in values.tolist())
-        return counts

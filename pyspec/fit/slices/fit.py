@@ -101,5 +101,5 @@ def fit_slices(
     )
     data_checksum = checksum_of(series)
     with Hold() as hold:
-        fits = fit_batch(batch, progress)
-        return hold.mark(SliceResults(fits, series, axis, data_checksum))
+        fit_batch(batch, progress)
+        return hold.mark(SliceResults(batch, series, axis, data_checksum))

@@ -15,7 +15,7 @@ from pyspec import fit_many, fit_model, fit_slices
 from pyspec.errors import DataError
 from pyspec.executor.normal import unpack
 from pyspec.fit import FitResult, SliceResults
-from pyspec.fit.batch.batch import Made
+from pyspec.fit.batch.batch import Batch
 from pyspec.fit.batch.solved import Solved
 from pyspec.model import Measurement, Model
 
@@ -90,7 +90,7 @@ def assert_same(one: FitResult, alone: FitResult) -> None:
 
 def made(fits: Any) -> np.ndarray:
     """Which of them C made."""
-    assert isinstance(fits.fits, Made)
+    assert isinstance(fits.fits, Batch)
     return fits.fits.made
 
 

@@ -65,7 +65,7 @@ def test_data_that_bootstrap_draws_are_normal_numbers_of_a_stream_of_their_own()
     for columns, weight in ((None, None), ((5, n - 10), 2.0)):
         measurement = Measurement(data, columns=columns, weight=weight)
         result = fit_model(model, measurement, scale_covar=False if weight else None)
-        cases = bootstrap(result, 3, seed=7).fits.batch.cases
+        cases = bootstrap(result, 3, seed=7).fits.cases
         window = slice(*(columns or (0, n)))
         sigma = 0.5 if weight else np.sqrt(result.redchi)
         arrays, _ = cases.arrays(range(3), result.problem.measurement, 2)
@@ -79,7 +79,7 @@ def test_data_that_bootstrap_draws_are_normal_numbers_of_a_stream_of_their_own()
             for lag in (1, 16, 64, 128):
                 assert abs(noise[k][lag:] @ noise[k][:-lag]) < 5.0 * np.sqrt(n)
         assert np.abs(np.corrcoef(noise) - np.eye(3)).max() < 5.0 / np.sqrt(n)
-        again = bootstrap(result, 3, seed=7).fits.batch.cases
-        other = bootstrap(result, 3, seed=8).fits.batch.cases
+        again = bootstrap(result, 3, seed=7).fits.cases
+        other = bootstrap(result, 3, seed=8).fits.cases
         assert np.array_equal(again.measurement(2).data, cases.measurement(2).data)
         assert not np.array_equal(other.measurement(2).data, cases.measurement(2).data)

@@ -28,7 +28,7 @@ from pyspec import (
 )
 from pyspec.errors import ModelWarning
 from pyspec.fit import SliceFit
-from pyspec.fit.batch.batch import Made
+from pyspec.fit.batch.batch import Batch
 from pyspec.workflow.results.compare import METRICS
 from pyspec.workflow.results.identity import handle_of
 
@@ -111,8 +111,8 @@ def test_a_label_that_fits_of_two_sessions_have_names_none(file: File) -> None:
 def without(slices: SliceResults, lost: Iterable[int]) -> SliceResults:
     """Slices some of which failed."""
     found = slices.changed(lambda result: result)
-    assert isinstance(slices.fits, Made)
-    found.fits = fits = Made(slices.fits.batch)
+    assert isinstance(slices.fits, Batch)
+    found.fits = fits = replace(slices.fits)
     fits.others = {one.index: one for one in slices}
     fits.others |= {k: SliceFit(k, slices[k].row, "failed", "", None) for k in lost}
     return found
