@@ -13,8 +13,6 @@ from pyspec.fit.findings.finding import Finding, ordered
 from pyspec.fit.findings.kinds import CHANCE, Kind, Severity
 
 Array = npt.NDArray[np.float64]
-#: A law below this part of the values is 0, and a value beyond so many standard errors is not.
-_ZERO, _SURE = 1e-6, 5.0
 #: Errors follow the values of a parameter where the steps of both from slice to slice are alike by
 #: so many standard deviations of their correlation.
 _FOLLOWS = 5.0
@@ -93,47 +91,16 @@ def gathered(
     counted: dict[Kind, Counted] = {}
     for kind, own in seen.items():
         _, first, worst = min(own, key=lambda each: each[2].severity)
-        each = dict.fromkeys((k, place) for k, _, finding in own for place in _subjects(finding))
+        each = dict[tuple[int, str], None]()  # in how many slices, and not how often
+        for k, _, finding in own:
+            about = finding.places if kind in _ABOUT_ALL else finding.places[:1]
+            side = finding.numbers.get("side")
+            each |= dict.fromkeys((k, f"{place} ({side})" if side else place) for place in about)
         places = dict(Counter(place for _, place in each).most_common())
         counted[kind] = Counted(worst, first, len({k for k, *_ in own}), n_slices, places)
     return tuple(
         counted[finding.kind] for finding in ordered(entry.finding for entry in counted.values())
     )
-
-
-def _subjects(finding: Finding) -> list[str]:
-    """What a finding is about: names, with the side of a bound."""
-    places = finding.places if finding.kind in _ABOUT_ALL else finding.places[:1]
-    side = finding.numbers.get("side")
-    return [f"{place} ({side})" if side else place for place in places]
-
-
-def together(
-    findings: Iterable[Finding], fulls: Sequence[Mapping[str, str]]
-) -> list[tuple[Finding, str]]:
-    """Findings of a joint fit with their sentences. Findings of one kind and the same places in
-    several files are merged: the first sentence is kept and the other files are added. `fulls` map
-    the names of each file to the names in the joint fit."""
-    owners: dict[str, set[int]] = {}
-    own: dict[str, str] = {}
-    for k, full in enumerate(fulls):
-        for name, project in full.items():
-            owners.setdefault(project, set()).add(k)
-            own[project] = name
-    alike: dict[object, list[tuple[int, Finding]]] = {}
-    for number, finding in enumerate(findings):
-        files = {finding.part} if finding.part is not None else set[int]()
-        files |= {k for place in finding.places for k in owners.get(place, ())}
-        key: object = number
-        if len(files) == 1:
-            where = finding.numbers.get("side"), finding.numbers.get("axis")
-            key = finding.kind, tuple(own.get(place, place) for place in finding.places), where
-        alike.setdefault(key, []).append((min(files, default=0), finding))
-    worded = []
-    for same in alike.values():
-        others = ", ".join(f"file{k:02d}" for k, _ in same[1:])
-        worded.append((same[0][1], str(same[0][1]) + (f"; the same of {others}" if others else "")))
-    return worded
 
 
 #: How lines of a print begin, by severity.
@@ -146,23 +113,6 @@ _BEGIN = {
 
 #: So many findings are shown beside those that failed.
 SHOWN = 3
-
-
-def lines_of(sentences: Sequence[tuple[Severity, str]], most: int | None = SHOWN) -> list[str]:
-    """The findings that a print shows, in their order, as severity and sentence. It shows all
-    failures, the first of the others, and how many more there are. Notes are left out; `most` None
-    shows everything."""
-    shown = [sentence for sentence in sentences if sentence[0] is Severity.FAILED]
-    others = [sentence for sentence in sentences if sentence[0] is not Severity.FAILED]
-    shown += (
-        others
-        if most is None
-        else [sentence for sentence in others if sentence[0] < Severity.NOTE][:most]
-    )
-    lines = [f"{_BEGIN[severity]}: {text}" for severity, text in shown]
-    if len(sentences) > len(shown):
-        lines.append(f"{len(sentences) - len(shown)} more in findings")
-    return lines
 
 
 class Told:
@@ -183,16 +133,20 @@ class Told:
         """How far findings were looked for."""
         raise NotImplementedError
 
-    def _sentences(self) -> list[tuple[Severity, str]]:
-        """The findings as people read them."""
-        return [(finding.severity, str(finding)) for finding in self.findings]
-
     def finding_lines(self, most: int | None = SHOWN) -> list[str]:
-        """What a print shows of the findings: all that failed, and `most` others; None shows all,
-        notes too."""
-        shown = list(map(self.wording, lines_of(self._sentences(), most)))
-        unseen = f"Nobody has looked at the residual yet: {self._called}.diagnose() does"
-        return shown if self.level else [*shown, unseen]
+        """What a print shows of the findings: all that failed, the first `most` of the others but
+        for notes, and how many more there are. None shows all, notes too."""
+        findings, shown = self.findings, list(self.findings)
+        if most is not None:
+            n_failed = sum(finding.severity is Severity.FAILED for finding in findings)
+            shown = [finding for finding in findings if finding.severity < Severity.NOTE]
+            shown = shown[: n_failed + most]  # the most serious are first
+        lines = [self.wording(f"{_BEGIN[finding.severity]}: {finding}") for finding in shown]
+        if len(findings) > len(shown):
+            lines.append(f"{len(findings) - len(shown)} more in findings")
+        if not self.level:
+            lines.append(f"Nobody has looked at the residual yet: {self._called}.diagnose() does")
+        return lines
 
     def _plain_findings(self) -> list[dict[str, object]]:
         """The findings as JSON can hold them."""
@@ -217,13 +171,3 @@ def of_following_errors(name: str, values: Array, stderr: Array) -> tuple[Findin
     if abs(alike) < _FOLLOWS or abs(off) < _ENOUGH:
         return ()
     return (Finding(Kind.ERRORS_FOLLOW_VALUES, (name,), {"off": off}),)
-
-
-def of_motion_alone(name: str, values: Array, stderr: Array, law: Array) -> tuple[Finding, ...]:
-    """The finding that a law is 0 before its onset while the parameter `name` is not. Such a law
-    describes the motion alone, without the value that moves. `law` is taken at the times of the
-    values."""
-    early = np.cumsum(np.abs(law) > _ZERO * np.abs(values).max()) == 0
-    if not early.any() or not (np.abs(values[early]) > _SURE * stderr[early]).all():
-        return ()
-    return (Finding(Kind.NO_CONSTANT, (name,), {"value": float(np.median(values[early]))}),)

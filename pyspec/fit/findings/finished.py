@@ -29,8 +29,8 @@ THOUSANDFOLD = {"": "eV", "meV": "eV", "eV": "keV"}
 END, RISE = 0.05, 0.02
 
 #: SURE is the rise from end to end, in its standard errors, that always counts in one spectrum
-#: beside its lines. FEWEST is the smallest number of points at an end to estimate these errors
-#: from.
+#: beside its lines; a value so many standard errors away from 0 is not 0. FEWEST is the smallest
+#: number of points at an end to estimate these errors from.
 SURE, FEWEST = 5.0, 5
 
 #: A quadrature on the samples needs a kernel at least as wide as so many steps.
@@ -106,20 +106,24 @@ def _without_constant(problem: FitPart, values: Mapping[str, float]) -> list[Fin
     """Finds a trace that is far from 0 even before the first onset, while its laws are 0 there. An
     example is a parameter of slices with a law that describes its motion alone."""
     measurement, times = problem.measurement, problem.axis("time")
-    data = measurement.data
+    data, weight = measurement.data, measurement.weight
     if type(data) is not np.ndarray or data.ndim != 1 or times is None:
         return []  # of a series the constant may be a spectrum, and an onset a curve
     laws = [component for component in problem.model.components if component.op.kind == "DYNAMICS"]
-    if not all(is_late(law.op) for law in laws):
-        return []
     onsets = [values[p.name] for law in laws for p in law.parameters if p.argument == "t0"]
-    if not onsets:
+    if not onsets or not all(is_late(law.op) for law in laws):
         return []
     seen = measurement.kept_of(measurement.window(data).astype(np.float64))
-    times = measurement.kept_of(times)
-    if not seen.size or not times[0] < min(onsets) or not np.abs(seen).min() > np.ptp(seen):
+    is_early = measurement.kept_of(times) < min(onsets)
+    if not is_early.any():
         return []
-    return [Finding(Kind.NO_CONSTANT, (), {"value": float(np.median(seen))})]
+    if weight is None:
+        is_far = np.abs(seen).min() > np.ptp(seen)
+    else:
+        weights = measurement.kept_of(measurement.of_points(weight))
+        is_far = np.abs(seen * weights)[is_early].min() > SURE
+    early = float(np.median(seen[is_early]))
+    return [Finding(Kind.NO_CONSTANT, (), {"value": early})] if is_far else []
 
 
 def is_late(law: OpDef) -> bool:
@@ -171,13 +175,10 @@ def _means(measurement: Measurement) -> npt.NDArray[np.float64]:
         return measurement.survey.means
     assert measurement.data is not None
     data = np.asarray(measurement.window(measurement.data), dtype=np.float64)
-    if measurement.keep is not None:
-        data = np.where(measurement.window(measurement.keep), data, np.nan)
-    data = data.reshape(-1, data.shape[-1])
-    means = np.full(data.shape[-1], np.nan)
-    seen = ~np.isnan(data).all(axis=0)
-    means[seen] = np.nanmean(data[:, seen], axis=0)
-    return means
+    keep = measurement.keep
+    hidden = np.ma.nomask if keep is None else ~measurement.window(keep)
+    rows = np.ma.array(data, mask=hidden).reshape(-1, data.shape[-1])
+    return np.asarray(rows.mean(axis=0).filled(np.nan))
 
 
 def cautions(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:

@@ -20,7 +20,6 @@ from pyspec._library import OPS
 from pyspec.fit.findings.file import FileEnd
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
-from pyspec.fit.results.ended import EndedFit
 from pyspec.fit.results.same_data import is_at_hand
 from pyspec.model import Component
 
@@ -82,7 +81,10 @@ def faint_lines(file: FileEnd) -> Iterator[Finding]:
     if not heights:
         return
     root = {name: next(iter(file.ends_of([parameters[own]]))) for name, own in heights.items()}
-    free_names, precision = _precision(file.result)
+    # The free parameters that have an error, and the inverse of their correlations.
+    ending, free = file.result.ending, file.result.free_names
+    own = [k for k in ending.places.tolist() if ending.covariance[k, k] > 0.0]
+    free_names, precision = [free[k] for k in own], _inverse(ending.correlations[np.ix_(own, own)])
     is_one_of_many, told = len(file.result.problem.files) > 1, set[str]()
     faint = {name: height for name, height in heights.items() if away[name] < FAINT}
     for name, own in _shapes(file, faint).items() if faint else ():
@@ -106,14 +108,6 @@ def faint_lines(file: FileEnd) -> Iterator[Finding]:
         rise = float((file.values[at] / error) ** 2 * precision[k, k])
         if rise < WEAK**2:
             yield Finding(Kind.WEAK_LINE, (name, *own), {"rise": rise})
-
-
-def _precision(result: EndedFit) -> tuple[list[str], Array]:
-    """The free parameters that have an error, and the inverse of their correlations."""
-    ending = result.ending
-    own = [k for k in ending.places.tolist() if ending.covariance[k, k] > 0.0]
-    names = [result.free_names[k] for k in own]
-    return names, _inverse(ending.correlations[np.ix_(own, own)])
 
 
 def _inverse(matrix: Array) -> Array:

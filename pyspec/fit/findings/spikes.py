@@ -70,12 +70,16 @@ def far_points(
                 deviations = np.minimum(deviations, of_counts)
             if y.any() and np.mean(y == 0.0) > ZEROS:
                 deviations = np.minimum(deviations, root / np.sqrt(y[y > 0.0].min()))
-        limit = _limit(n_points, n_free, float(deviations.max()))
     else:
         expected = np.maximum(f, np.finfo(np.float64).tiny)
         root = np.sqrt(quantum) * _deviance(y, expected)
         deviations = root / max(1.0, float(_scale(root)))
-        limit = max(FAR, float(np.sqrt(2.0 * np.log(2.0 * n_points / CHANCE))))
+    limit = max(FAR, float(np.sqrt(2.0 * np.log(2.0 * n_points / CHANCE))))
+    if quantum is None and deviations.max() > limit:
+        # Their standard deviation is estimated from themselves: a quantile of Student's t.
+        from scipy.special import stdtrit  # takes longer to import than a hundred fits
+
+        limit = max(limit, -float(stdtrit(EFFICIENCY * n_free, 0.5 * CHANCE / n_points)))
     far = np.flatnonzero(deviations > limit)
     if not 0 < far.size <= max(1, int(SHARE * n_points)):
         return none
@@ -98,15 +102,3 @@ def _scale(sizes: Array) -> float:
     that are smaller; the larger one, since tails may be longer."""
     half, most = np.quantile(sizes, [0.5, 0.95])
     return float(max(half / HALF, most / MOST))
-
-
-def _limit(n_points: int, n_free: int, furthest: float) -> float:
-    """The largest distance that chance explains for so many normal points, if their standard
-    deviation is estimated from themselves. It is a quantile of Student's t. A lower limit is
-    returned if the `furthest` point is already within it."""
-    least = max(FAR, float(np.sqrt(2.0 * np.log(2.0 * n_points / CHANCE))))
-    if not furthest > least:
-        return least
-    from scipy.special import stdtrit  # takes longer to import than a hundred fits
-
-    return max(least, -float(stdtrit(EFFICIENCY * n_free, 0.5 * CHANCE / n_points)))

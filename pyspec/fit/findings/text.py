@@ -40,13 +40,6 @@ def _points(n: Numbers) -> str:
     return f"{n['count']} points are" if n["count"] > 1 else "one point is"
 
 
-def _outside(n: Numbers, p: tuple[str, ...]) -> str:
-    return (
-        f"start {p[-1]} within the {n['axis']} axis, give it bounds, or hold it fixed: "
-        f"{p[-1]} = {n['value']:.6g} is outside of {_bounds(n)}, so the data do not show it"
-    )
-
-
 def _wrong_unit(n: Numbers, p: tuple[str, ...]) -> str:
     units = "" if n["stated"] else f"units={{'energy': '{n['axis']}'}}, "
     return (
@@ -105,22 +98,12 @@ def _at_bound(n: Numbers, p: tuple[str, ...]) -> str:
     )
 
 
-def _faint(n: Numbers, p: tuple[str, ...]) -> str:
-    them = "them" if p[2:] else "it"
-    return (
-        f"compare with a model without this line, or hold {listed(p[1:])} fixed: {p[0]} is "
-        f"{n['away']:.2g} standard errors from 0, and noise alone may have put {them} there"
-    )
-
-
 def _sigma_from_data(n: Numbers, p: tuple[str, ...]) -> str:
-    do = "take σ from the fit, np.sqrt(result.fit / k) at k counts for a unit, and fit again"
-    if n["same"]:
-        scale = "" if abs(n["counts"] - 1.0) < 1e-3 else f", scale={n['counts']:.6g}"
-        do = f'declare counts, file.set_noise("poisson"{scale})'
+    scale = "" if abs(n["counts"] - 1.0) < 1e-3 else f", scale={n['counts']:.6g}"
     return (
-        f"{do}: the declared σ is the root of the data, so low points count more, and heights come "
-        f"out too low, by up to {n['low']:.2g} standard errors"
+        f'declare counts, file.set_noise("poisson"{scale}): the declared σ is the root of the '
+        "data, so low points count more, and heights come out too low, by up to "
+        f"{n['low']:.2g} standard errors"
     )
 
 
@@ -185,16 +168,6 @@ def _disagree(n: Numbers, p: tuple[str, ...]) -> str:
     )
 
 
-def _chain(n: Numbers, p: tuple[str, ...]) -> str:
-    if n["steps"] == 1:
-        return "a chain of one step has no errors; give some thousand, steps=5000"
-    return (
-        f"sample with steps={n['enough']} or more: the chain of {n['steps']} steps after burn is "
-        f"shorter than 50 autocorrelation times, {n['times']:.3g} of {p[0]} (τ = {n['time']:.3g} "
-        "steps), and its quantiles are rough"
-    )
-
-
 #: What each kind says, of its numbers and places.
 TEMPLATES: dict[Kind, Template] = {
     Kind.NOT_CONVERGED: lambda n, p: (
@@ -208,7 +181,10 @@ TEMPLATES: dict[Kind, Template] = {
         "fit a copy of the data: the data, their weights or their mask changed after the fit"
     ),
     Kind.MISFIT: _misfit,
-    Kind.OUTSIDE_AXIS: _outside,
+    Kind.OUTSIDE_AXIS: lambda n, p: (
+        f"start {p[-1]} within the {n['axis']} axis, give it bounds, or hold it fixed: "
+        f"{p[-1]} = {n['value']:.6g} is outside of {_bounds(n)}, so the data do not show it"
+    ),
     Kind.WRONG_UNIT: _wrong_unit,
     Kind.MIXING_NOT_A_SHARE: lambda n, p: (
         f"start {p[0]} at 0.3, with bounds, [0.3, True, 0, 1], where CasaXPS says 30: "
@@ -217,7 +193,7 @@ TEMPLATES: dict[Kind, Template] = {
     Kind.BACKWARD_AXIS: _backward,
     Kind.NO_CONSTANT: lambda n, p: (
         f"add a constant above the laws, constFun: {{A: [{n['value']:.4g}, True]}}: the laws are 0 "
-        f"before their onset, and {p[0] if p else 'the data'} is about {n['value']:.4g} there"
+        f"before their onset, and the values are about {n['value']:.4g} there"
     ),
     Kind.LINE_BESIDE_PEAK: lambda n, p: (
         f"start {p[0]} at {n['peak']:.6g}, or fit with n_starts=10: the residual has a peak there, "
@@ -271,7 +247,10 @@ TEMPLATES: dict[Kind, Template] = {
         f"quote conf_interval({p[0]!r}): {p[0]} may as well lie above {n['low']:.6g}, up to "
         f"{n['high']:.6g}, where χ² rises by less than the noise variance"
     ),
-    Kind.FAINT_LINE: _faint,
+    Kind.FAINT_LINE: lambda n, p: (
+        f"compare with a model without this line, or hold {listed(p[1:])} fixed: {p[0]} is "
+        f"{n['away']:.2g} standard errors from 0, and noise alone may have made this line"
+    ),
     Kind.WEAK_LINE: lambda n, p: (
         f"quote conf_interval of {listed(p[1:])}, or hold one of them fixed: {p[0]} is weak "
         f"(without it χ² rises by {n['rise']:.2g} times the noise variance), and in one of seven "
@@ -295,7 +274,13 @@ TEMPLATES: dict[Kind, Template] = {
         f"quote conf_interval of {listed(p)}: at two standard errors χ² rises by only "
         f"{4 * max(n['share'], 0.0):.2g} (expected 4), so these errors are too small"
     ),
-    Kind.SHORT_CHAIN: _chain,
+    Kind.SHORT_CHAIN: lambda n, p: (
+        f"sample with steps={n['enough']} or more: the chain of {n['steps']} steps after burn is "
+        f"shorter than 50 autocorrelation times, {n['times']:.3g} of {p[0]} (τ = {n['time']:.3g} "
+        "steps), and its quantiles are rough"
+        if p
+        else "a chain of one step has no errors; give some thousand, steps=5000"
+    ),
     Kind.STUCK_WALKERS: lambda n, p: (
         f"give more steps, such as steps={n['enough']}: {n['stuck']} of {n['walkers']} walkers did "
         f"not move in {n['steps']} steps, so the samples are not those of the posterior"

@@ -16,11 +16,8 @@ from pyspec.errors import DataError, FitError, several, suggest
 from pyspec.executor.protocol import Scalar, Stored
 from pyspec.fit.amplitudes.part import FreePart
 from pyspec.fit.ending import Determined
-from pyspec.fit.findings.counted import together
 from pyspec.fit.findings.finding import Finding
-from pyspec.fit.findings.kinds import Severity
 from pyspec.fit.followers import local
-from pyspec.fit.part import FitPart
 from pyspec.fit.problem import FitProblem, OnDemand
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.results.same_data import is_at_hand, need_same
@@ -65,6 +62,16 @@ class Member(NamedTuple):
     left: Determined | None = None
 
 
+def _of_one_file(name: str) -> Any:
+    """Refuses what each file has of its own."""
+
+    def refuse(joint: JointResult, *_given: object, **_options: object) -> NoReturn:
+        """Each file has its own. Raises :class:`FitError`."""
+        raise FitError(f"each file has its own {name}; ask one of them: joint[0].{name}")
+
+    return refuse
+
+
 class JointResult(FitResult, Sequence[FitResult]):
     """A joint fit, under the names of the project: ``joint[0]`` is the FitResult of the first file,
     under its own. Arrays are those of the files, flat, one after the other.
@@ -94,7 +101,8 @@ class JointResult(FitResult, Sequence[FitResult]):
                 left = ending.determined()
                 left = left if file.shares is not None else left.part(places)
             counted = file.chisqr_at(own), file.n_points, file.n_amplitudes_at(own), left
-            members.append(Member(name, _fit_type(file), full, places, *counted))
+            kind = "trace" if file.is_trace else "2d" if file.data.ndim == 2 else "spectrum"
+            members.append(Member(name, kind, full, places, *counted))
         self._members = tuple(members)
         kinds = {member.fit_type for member in members}
         self.fit_type = kinds.pop() if len(kinds) == 1 else ""
@@ -199,10 +207,6 @@ class JointResult(FitResult, Sequence[FitResult]):
             file.mcmc = samples.renamed(full)
         return samples
 
-    def _sentences(self) -> list[tuple[Severity, str]]:
-        worded = together(self.findings, self._fulls)
-        return [(finding.severity, text) for finding, text in worded]
-
     def _of_files(self, arrays: Iterable[npt.NDArray[Scalar]]) -> npt.NDArray[Scalar]:
         return np.concatenate([np.ravel(array) for array in arrays])
 
@@ -231,16 +235,6 @@ class JointResult(FitResult, Sequence[FitResult]):
         sigmas = [sigma for file in self.files if (sigma := file.sigma) is not None]
         return self._of_files(sigmas) if sigmas else None
 
-    @property
-    def energy(self) -> Array:
-        """Each file has its own. Raises :class:`FitError`."""
-        raise FitError("several files have no energies in common; ask one of them: joint[0].energy")
-
-    @property
-    def time(self) -> Array:
-        """Each file has its own. Raises :class:`FitError`."""
-        raise FitError("several files have no times in common; ask one of them: joint[0].time")
-
     @cached_property
     def model(self) -> Model:
         """That of the first file at the best values, a copy; ``joint[1].model`` is the next."""
@@ -248,27 +242,15 @@ class JointResult(FitResult, Sequence[FitResult]):
         model.set_values({name: self.values[full[name]] for name in model.opt_param_names})
         return model
 
-    def components(self, *, whole: bool = False) -> NoReturn:
-        """Each file has its own. Raises :class:`FitError`."""
-        raise _asked_of_all("components", "components()")
-
-    def eval_components(self) -> NoReturn:
-        """Each file has its own. Raises :class:`FitError`."""
-        raise _asked_of_all("components", "eval_components()")
-
-    def predict(self, energy: object = None, time: object = None) -> NoReturn:
-        """Each file has its own. Raises :class:`FitError`."""
-        raise _asked_of_all("predictions", "predict()")
-
-    def moving(self) -> NoReturn:
-        """Each file has its own. Raises :class:`FitError`."""
-        raise _asked_of_all("parameters that move", "moving()")
+    energy, time = property(_of_one_file("energy")), property(_of_one_file("time"))
+    components, eval_components = _of_one_file("components()"), _of_one_file("eval_components()")
+    predict, moving = _of_one_file("predict()"), _of_one_file("moving()")
 
     @property
     def amplitudes(self) -> None:
         """None where no file has free amplitudes. Raises :class:`FitError` where one has."""
         if any(isinstance(problem, FreePart) for problem in self.problem.files):
-            raise _asked_of_all("free amplitudes", "amplitudes")
+            _of_one_file("amplitudes")(self)
 
     def diagnose(self, deep: bool = False) -> Self:
         """A copy with what its residuals say, as of :meth:`pyspec.FitResult.diagnose`."""
@@ -300,14 +282,6 @@ def _mean_of(file: FitResult) -> float:
     return float(np.mean(np.asarray(file.data, np.float64)[file.keep]))
 
 
-def _fit_type(file: FitPart) -> str:
-    """What the fit of one file is called."""
-    if file.is_trace:
-        return "trace"
-    data = file.measurement.data
-    return "2d" if data is not None and data.ndim == 2 else "spectrum"
-
-
 def data_of_each(data: object, n_files: int) -> Sequence[object]:
     """The data of each of several files; None for each where there are none.
 
@@ -316,7 +290,3 @@ def data_of_each(data: object, n_files: int) -> Sequence[object]:
     if not isinstance(given, Sequence) or len(given) != n_files:
         raise DataError(f"a joint fit of {n_files} files takes a list with the data of each")
     return given
-
-
-def _asked_of_all(subject: str, call: str) -> FitError:
-    return FitError(f"{subject} belong to one file; ask it: joint[0].{call}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,15 +15,8 @@ import numpy.typing as npt
 
 from pyspec.errors import FitError
 from pyspec.fit.batch.fits import Fits, Status, Table
-from pyspec.fit.findings.counted import (
-    Counted,
-    Told,
-    gathered,
-    of_following_errors,
-    of_motion_alone,
-)
+from pyspec.fit.findings.counted import Counted, Told, gathered, of_following_errors
 from pyspec.fit.findings.finding import plain
-from pyspec.fit.findings.kinds import Kind
 from pyspec.fit.results.components import sum_of
 from pyspec.fit.results.measured import Measured
 from pyspec.fit.results.result import FitResult
@@ -183,11 +177,14 @@ class SliceResults(Fits[SliceFit], Told, Measured):
     def changed(self, change: Callable[[FitResult], FitResult]) -> SliceResults:
         """A copy with another result of each slice, which C has made no sooner than it is asked
         for."""
+        copied, before = copy.copy(self), self._change
 
         def other(fit: SliceFit) -> SliceFit:
+            fit = fit if before is None else before(fit)
             return fit if fit.result is None else replace(fit, result=change(fit.result))
 
-        return self._changed(other)
+        copied._change, copied._objects = other, {}
+        return copied
 
     @property
     def energy(self) -> Array:
@@ -282,13 +279,9 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         result = fit_trace(source, model, time[good], values[good], stderr[good], **options_of_fit)
         result.file_name = self.file_name
         used = np.flatnonzero(good & np.isin(time, np.asarray(result.time)))
-        own = of_motion_alone(name, values[used], stderr[used], np.asarray(result.fit))
-        told = result.findings
-        if own:  # in place of what is said of any trace
-            told = tuple(finding for finding in told if finding.kind is not Kind.NO_CONSTANT)
         following = of_following_errors(name, values[used], stderr[used])
-        if own or following:
-            result._tell((*own, *following, *told))
+        if following:
+            result._tell((*following, *result.findings))
         return result
 
     def _model_file(self, source: str | Path) -> str | Path:
@@ -349,21 +342,18 @@ class SliceResults(Fits[SliceFit], Told, Measured):
 
     def _cells(self) -> list[list[str]]:
         head = ["time", *self.free_names, "redchi", "status"]
-        shown = list(range(len(self)))
-        if len(shown) > MOST_ROWS:
-            shown = [*shown[: MOST_ROWS // 2], -1, *shown[-MOST_ROWS // 2 :]]
-        values, errors, redchi = self.values, self.stderr, self.redchi
+        shown, is_long = range(len(self)), len(self) > MOST_ROWS
+        values, errors, redchi, status = self.values, self.stderr, self.redchi, self.status
         rows = []
-        for k in shown:
-            if k < 0:
-                rows.append(["…"] * len(head))
-                continue
+        for k in (*shown[: MOST_ROWS // 2], *shown[-MOST_ROWS // 2 :]) if is_long else shown:
             cells = []
             for name in self.free_names:
                 error = errors[name][k]
                 text, shown_error = format_value(values[name][k], None if error != error else error)
                 cells.append(f"{text} ± {shown_error}" if shown_error else text)
-            rows.append([f"{self.time[k]:.6g}", *cells, f"{redchi[k]:.5g}", self.status[k]])
+            rows.append([f"{self.time[k]:.6g}", *cells, f"{redchi[k]:.5g}", status[k]])
+        if is_long:
+            rows.insert(MOST_ROWS // 2, ["…"] * len(head))
         return [head, *rows]
 
     def __str__(self) -> str:

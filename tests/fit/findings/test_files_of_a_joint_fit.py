@@ -99,7 +99,7 @@ def test_a_joint_fit_refuses_what_belongs_to_one_file() -> None:
     """predict() was a KeyError of a parameter, moving() and linear were None."""
     joint = fit_joint([shared("project, 82, 86"), shared("project, 82, 86")])
     for ask in ("predict", "moving", "components", "eval_components"):
-        with pytest.raises(FitError, match=rf"belong to one file; ask it: joint\[0\]\.{ask}"):
+        with pytest.raises(FitError, match=rf"own {ask}\(\); ask one of them: joint\[0\]\.{ask}"):
             getattr(joint, ask)()
     assert joint.amplitudes is None
 
