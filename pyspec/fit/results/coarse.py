@@ -12,7 +12,6 @@ import numpy.typing as npt
 from pyspec.executor import CompiledExecutor
 from pyspec.executor.protocol import Stored
 from pyspec.fit.results.by_reference import ModelRows
-from pyspec.fit.results.moving import Moving, moving_parameters
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.slices.results import SliceResults
 from pyspec.model import Measurement
@@ -57,11 +56,10 @@ class CoarseFit(FitResult):
             read = [np.asarray(array[at : at + 1, columns])[:, own] for at in places]
             return np.concatenate(read)
 
-        weight, keep = seen(executor.weight), seen(executor.keep)
         self._seen = Measurement(
             data=seen(measurement.data),
-            weight=weight,
-            keep=keep if weight is None else (weight > 0) & (True if keep is None else keep),
+            weight=seen(executor.weight),
+            keep=seen(executor.keep),
             loss=measurement.loss,
             loss_scale=measurement.loss_scale,
             labels=result.labels,
@@ -84,10 +82,6 @@ class CoarseFit(FitResult):
     def data(self) -> Stored:
         assert self._seen.data is not None
         return self._seen.data
-
-    def moving(self) -> Moving | None:
-        """The parameters that move, at the times that are drawn."""
-        return moving_parameters(self.problem, self.ending, every=self.points[0])
 
 
 def drawn(result: FitResult) -> FitResult:

@@ -21,13 +21,7 @@ from pyspec.fit.findings.finding import Finding
 from pyspec.fit.problem import FitProblem, OnDemand
 from pyspec.fit.results.by_reference import fit_of, residual_of
 from pyspec.fit.results.measured import Measured
-from pyspec.fit.results.same_data import (
-    OTHERS,
-    data_of,
-    is_at_hand,
-    need_same,
-    reason_to_differ,
-)
+from pyspec.fit.results.same_data import OTHERS, is_at_hand, need_same, reason_to_differ
 from pyspec.fit.results.table import CorrelationTable, ParameterRow, ParameterTable
 from pyspec.model import Measurement, Model
 from pyspec.model.data.source import source_of
@@ -216,7 +210,8 @@ class EndedFit(Measured):
     def data(self) -> Stored:
         """The data of the fit window, as given (not weighted): (n_rows, n_columns). Raises
         :class:`DataError` where the array was changed since it was fitted."""
-        return data_of(self.problem)
+        need_same(self.problem)
+        return self.problem.files[0].data
 
     @property
     def fit(self) -> Array:

@@ -18,13 +18,6 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 
-#: Names of lmfit for what has another name here, or that make objects of lmfit.
-LMFIT = frozenset(
-    ("best_fit", "best_values", "correl", "eval_components", "fit_report", "init_fit",
-     "init_values", "lmfit", "minimizer", "params")
-)  # fmt: skip
-
-
 class LmfitNames(EndedFit):
     """The part of a FitResult that answers to lmfit's names. Objects of lmfit are made when they
     are asked for: they take longer than the fit of one spectrum."""

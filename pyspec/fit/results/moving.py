@@ -14,11 +14,9 @@ from pyspec.fit.ending import Ending
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.results.prediction import differences
 from pyspec.model import Model
+from pyspec.model.data.windows import slice_of
 
 Array = npt.NDArray[np.float64]
-
-#: Slopes by parameter beyond this many free ones would not be cheap.
-MAX_FREE = 400
 
 
 @dataclass(frozen=True)
@@ -38,21 +36,17 @@ class Moving:
 
 
 def moving_parameters(
-    problem: FitProblem,
-    ending: Ending,
-    every: int = 1,
-    model: Model | None = None,
+    problem: FitProblem, ending: Ending, model: Model | None = None
 ) -> Moving | None:
-    """The parameters that move, at every n-th time; None for the fit of one spectrum. `model` is
-    that of the problem at other times, of which all are taken.
+    """The parameters that move; None for the fit of one spectrum. `model` is that of the problem at
+    other times, of which all are taken.
 
     Errors are sqrt(diag(J C Jᵀ)), with the slopes J of the traces and the covariance C of the
     free parameters. Raises :class:`FitError` where the model cannot be compiled.
     """
-    begin, end = None, None
+    window = slice(None)
     if model is None:
-        model = problem.model
-        begin, end = problem.measurement.rows or (None, None)
+        model, window = problem.model, slice_of(problem.measurement.rows)
     if model.time is None or model.is_time_model:
         return None
     try:
@@ -67,14 +61,13 @@ def moving_parameters(
         for row, name in enumerate(plan.row_names[: plan.samples])
         if plan.row_moves[row] and (own := name.removesuffix("_resolved")) in parameters
     }
-    window = slice(begin, end, every)
 
     def traces(at: Array) -> Array:
         return np.asarray(executor.traces(at, problem.fixed)[list(rows.values())][:, window])
 
     values = traces(ending.theta)
     errors, places = None, ending.places.tolist()
-    if rows and places and len(problem.names) <= MAX_FREE:
+    if rows and places:
         free = [parameters[name] for name in problem.names]
         columns = differences(traces, model, free, ending.theta, places)
         errors = ending.propagated({place: columns[:, k] for k, place in enumerate(places)})

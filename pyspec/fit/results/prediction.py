@@ -80,10 +80,9 @@ def predict(
             slopes[name] = slopes[name] + column if name in slopes else column
     assert value is not None
     on = parts[0]
-    grids = (on.model.energy, on.model.time)
     return Prediction(
-        None if on.model.is_time_model else _target(grids[0], on.energy),
-        _target(grids[1], on.time),
+        None if on.model.is_time_model else on.model.energy if on.energy is None else on.energy[1],
+        on.model.time if on.time is None else on.time[1],
         value,
         ending.propagated({names.index(name): slope for name, slope in slopes.items()})
         if with_error
@@ -91,18 +90,12 @@ def predict(
     )
 
 
-def _target(own: Array | None, along: tuple[Array, Array] | None) -> Array | None:
-    return own if along is None else along[1]
-
-
 def _term(
     term: Term[Model], problem: FitProblem, values: Mapping[str, float], with_error: Collection[str]
 ) -> tuple[Array, dict[str, Array]]:
     """The value of one part of the prediction and, by parameter, its slopes."""
-    reads = any(
-        component.op.spectrum_fed for component in term.model.components
-    )  # on the axis of the data
-    window = problem.measurement.without_data() if reads else None
+    is_fed = any(component.op.spectrum_fed for component in term.model.components)
+    window = problem.measurement.without_data() if is_fed else None  # on the axis of the data
     executor = make_executor(term.model, window, problem.backend)
     names = executor.opt_param_names
     theta = np.array([values[name] for name in names])

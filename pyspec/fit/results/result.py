@@ -23,7 +23,7 @@ from pyspec.fit.findings.finding import Finding, ordered, plain
 from pyspec.fit.findings.levels import of_end, of_refits, of_residual
 from pyspec.fit.results.components import every_component, spectrum_components
 from pyspec.fit.results.ended import TOGETHER, need_fitted, state_of, title_of
-from pyspec.fit.results.lmfit_view import LMFIT, LmfitNames
+from pyspec.fit.results.lmfit_view import LmfitNames
 from pyspec.fit.results.moving import Moving, moving_parameters
 from pyspec.fit.results.prediction import Prediction, predict
 from pyspec.fit.results.same_data import need_same
@@ -60,10 +60,6 @@ class FitResult(LmfitNames, Told):
     _of_levels: tuple[Finding, ...] = ()
     #: Of one file of a joint fit: that, and the number of the file in it.
     _of: tuple[FitResult, int] | None = None
-
-    def __dir__(self) -> list[str]:
-        """The names of pyspec; those of lmfit are known, too."""
-        return sorted({*super().__dir__()} - LMFIT)
 
     def __getstate__(self) -> dict[str, object]:
         made = ("amplitudes", "model", "_fit")

@@ -32,14 +32,10 @@ def changed(name: str, so: str = OTHERS) -> DataError:
 def is_at_hand(problem: Files | FitPart) -> bool:
     """Whether all data of a problem are in memory, for all files of a joint fit and with weights
     and masks. Data by reference are not read again for questions after a fit."""
-    measurements = [measurement.measurement for measurement in problem.files]
-    parts = [
-        part
-        for measurement in measurements
-        for part in (measurement.data, measurement.weight, measurement.keep)
-    ]
-    has_data = all(measurement.data is not None for measurement in measurements)
-    return has_data and all(source_of(part) is None for part in parts)
+    measurements = [file.measurement for file in problem.files]
+    arrays = [array for own in measurements for array in (own.data, own.weight, own.keep)]
+    has_data = all(own.data is not None for own in measurements)
+    return has_data and all(source_of(array) is None for array in arrays)
 
 
 def need_same(problem: Files | FitPart) -> None:
@@ -60,12 +56,6 @@ def need_checksum(data: Stored | None, then: int, name: str) -> None:
         )
     if isinstance(data, np.ndarray) and checksum(data) != then:
         raise changed(name)
-
-
-def data_of(problem: Files | FitPart) -> Stored:
-    """The data of the window of a problem. Raises :class:`DataError` where they were changed."""
-    need_same(problem)
-    return problem.files[0].data
 
 
 def reason_to_differ(problem: Files | FitPart) -> str:

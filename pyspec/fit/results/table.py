@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import meant
-from pyspec.errors import FitError, NoSuchKeyError, suggest
+from pyspec.errors import FitError, NoSuchKeyError
 from pyspec.fit.findings.finding import plain
 from pyspec.model.show import html_table
 
@@ -142,16 +142,14 @@ class CorrelationTable:
         self.matrix = matrix
 
     def __getitem__(self, pair: tuple[str, str]) -> float:
-        if not isinstance(pair, tuple) or len(pair) != 2:
+        try:
+            row, column = map(self.names.index, pair)
+        except (TypeError, ValueError):
             raise NoSuchKeyError(
-                f"a correlation is that of two parameters, not {pair!r}; write table['a', 'b'], or "
-                "take table.matrix"
-            )
-        for name in pair:
-            if name not in self.names:
-                hint = suggest(str(name), list(self.names))
-                raise NoSuchKeyError(f"{name!r} has no correlations{hint}")
-        return float(self.matrix[self.names.index(pair[0]), self.names.index(pair[1])])
+                f"no correlation {pair!r}; write table['a', 'b'] with two of "
+                f"{', '.join(self.names)}, or take table.matrix"
+            ) from None
+        return float(self.matrix[row, column])
 
     def __len__(self) -> int:
         return len(self.names)
@@ -243,19 +241,6 @@ def dataset(
     return made
 
 
-#: Units by whose names many versions of xarray read numbers as timedelta64, and their symbols, by
-#: which they do not.
-_DURATIONS = {
-    "days": "d",
-    "hours": "h",
-    "minutes": "min",
-    "seconds": "s",
-    "milliseconds": "ms",
-    "microseconds": "µs",
-    "nanoseconds": "ns",
-}
-
-
 def labelled(
     dataset: xarray.Dataset, labels: Mapping[str, str], units: Mapping[str, str]
 ) -> xarray.Dataset:
@@ -264,8 +249,7 @@ def labelled(
     for name, array in dataset.variables.items():
         name = str(name)
         quantity = "data" if name in ("fit", "residual") else name.removesuffix("_stderr")
-        unit = units.get(quantity, "")
-        facts = {"long_name": labels.get(quantity, ""), "units": _DURATIONS.get(unit, unit)}
+        facts = {"long_name": labels.get(quantity, ""), "units": units.get(quantity, "")}
         array.attrs.update({key: text for key, text in facts.items() if text})
     return dataset
 
