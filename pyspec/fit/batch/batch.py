@@ -94,10 +94,14 @@ class Batch(Table[Fit]):
         )
         return (problem if self.rivals is None else problem.beside(self.rivals)), free
 
+    def again(self, number: int) -> FitResult:
+        """The result of one fit, which is made for it."""
+        return self._fit(*self.case(number))
+
     def fit(self, number: int) -> Fit:
         """Makes one fit; a failure becomes its status."""
         try:
-            result = self._fit(*self.case(number))
+            result = self.again(number)
         except (PyspecError, ArithmeticError, np.linalg.LinAlgError) as error:
             return self.kept(number, "failed", str(error))
         state = state_of(result.success, result.without_effect)
@@ -170,7 +174,7 @@ class Batch(Table[Fit]):
     def result(self, k: int) -> FitResult:
         """The result of a fit: of what C found, or of the fit made again."""
         solved = self._made_at(k)
-        return self._fit(*self.case(k)) if solved is None else self.result_of(k, solved)
+        return self.again(k) if solved is None else self.result_of(k, solved)
 
     def _objects_of(self, made: Bools) -> Iterator[tuple[int, Fit]]:
         """The fits that are no rows of arrays."""
@@ -193,7 +197,8 @@ class Batch(Table[Fit]):
         """As of :meth:`Table.numbers`."""
         column, made = np.full(self.n, np.nan), self.made
         if self.solved is not None:
-            column[made] = self.solved.numbers_of(field, made)
+            own = self.solved.fitted["chisqr" if field == "redchi" else field][made]
+            column[made] = own / self.solved.n_free[made] if field == "redchi" else own
         for k, fit in self._objects_of(made):
             if fit.facts is not None:
                 column[k] = getattr(fit.facts, field)

@@ -23,13 +23,10 @@ class Measured(Protocol):
 
     def __len__(self) -> int: ...
     def __getitem__(self, key: int, /) -> Measurement: ...
-    def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
+    def arrays(self, places: range, like: Measurement) -> tuple[Arrays, Bools]:
         """The arrays of consecutive measurements, data as numbers of 8 bytes, weights and masks
         where they differ; nobody has looked at their values. And which measurements differ from
-        `like` in these alone; others have any values. `n_threads` share what takes long."""
-
-    def checksums(self, places: range) -> Sequence[int] | None:
-        """Of the data, where results are made of them when they are asked for."""
+        `like` in these alone; others have any values."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +47,11 @@ class Cases:
         """The k-th values in place of those of the model: starts, and those of fixed parameters."""
         return self.values[0 if len(self.values) == 1 else k]
 
-    def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
+    def arrays(self, places: range, like: Measurement) -> tuple[Arrays, Bools]:
         """As of :meth:`Measured.arrays`."""
         if len(self.measured) == len(self):
-            return self.measured.arrays(places, like, n_threads)
-        (arrays_of_one, able), n = self.measured.arrays(range(1), like, 1), len(places)
+            return self.measured.arrays(places, like)
+        (arrays_of_one, able), n = self.measured.arrays(range(1), like), len(places)
         rows = (
             None if a is None else np.broadcast_to(a[0], (n, *a.shape[1:])) for a in arrays_of_one
         )
@@ -64,7 +61,7 @@ class Cases:
 class Listed(tuple[Measurement, ...]):
     """Measurements that were made one by one."""
 
-    def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
+    def arrays(self, places: range, like: Measurement) -> tuple[Arrays, Bools]:
         """As of :meth:`Measured.arrays`. Series may differ from `like` only in their data: C sums
         them in other ways if weights are constant along an axis."""
         assert like.data is not None
@@ -81,9 +78,6 @@ class Listed(tuple[Measurement, ...]):
                 beside = np.stack(each).reshape(len(rows), -1)  # a number, or one for each point
                 arrays[name] = np.broadcast_to(beside, (len(rows), *shape))
         return Arrays(**arrays), np.array(able)
-
-    def checksums(self, places: range) -> None:
-        """No data are asked for again."""
 
 
 #: What two measurements have in common that differ in nothing but their arrays.
@@ -119,7 +113,7 @@ class Rows:
         first = self.numbers.start
         return slice(first + places.start, first + places.stop)
 
-    def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
+    def arrays(self, places: range, like: Measurement) -> tuple[Arrays, Bools]:
         """As of :meth:`Measured.arrays`."""
         weight, keep, rows = self.series.weight, self.series.keep, self._rows(places)
         if weight is not None:
@@ -129,5 +123,5 @@ class Rows:
         return Arrays(data, weight, None if keep is None else keep[rows]), able
 
     def checksums(self, places: range) -> Sequence[int]:
-        """Of these rows."""
+        """Of the data: results are made of them when they are asked for."""
         return checksums(np.asarray(self._data[self._rows(places)]))

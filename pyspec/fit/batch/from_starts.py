@@ -119,9 +119,9 @@ def best_from_starts(
         if (fit.result is not None or not interrupted) and fit.is_better(ended.get(best)):
             best = k
     if best < 0:
-        return batch.result(min(ended))  # which raises again what it raised
+        return batch.again(min(ended))  # which raises again what it raised
     result = ended[best].result
     if result is None:  # C made it, or another one is as good within rounding
-        result = batch.result(best)
+        result = batch.again(best)
     drawn = {"n_starts": n_starts, "seed": seed}
     return with_starts(result, [*ended.values()], ended[best], drawn, interrupted)

@@ -18,7 +18,7 @@ from pyspec._library.memory import ALIGNED, address, record, view
 from pyspec.errors import PyspecError
 from pyspec.executor.laid import Arrays, FitLayout, layout_of
 from pyspec.executor.team import Team, at_work, threads_for
-from pyspec.fit.batch.cases import Bools, Cases
+from pyspec.fit.batch.cases import Bools, Cases, Rows
 from pyspec.fit.batch.solved import Solved
 from pyspec.fit.problem import problem_of
 from pyspec.fit.solve.conclude import NEAR
@@ -109,7 +109,7 @@ class InC:
                 return None
             if type(like.data) is not np.ndarray:
                 return None
-            arrays, _ = cases.arrays(range(1), like, 1)
+            arrays, _ = cases.arrays(range(1), like)
             read = with_arrays(like, arrays, 0)
             laid = layout_of(compiled, read)
             if laid is None:
@@ -136,26 +136,20 @@ class InC:
             if n_threads > 1:
                 team = Team(n_threads, 0, 2, 1)
                 stack.enter_context(at_work(team))
-            slots = _Slots(self, n_threads)
+            slots = _Slots(self, n_threads, team)
             for begin in range(0, n, most):
                 able = np.arange(begin, min(begin + most, n)) >= n_first
-                yield from self._block(begin, able, slots, team, check, each)
+                yield from self._block(begin, able, slots, check, each)
 
     def _block(
-        self,
-        begin: int,
-        able: Bools,
-        slots: _Slots,
-        team: Team | None,
-        check: Callable[[], None],
-        each: bool,
+        self, begin: int, able: Bools, slots: _Slots, check: Callable[[], None], each: bool
     ) -> Iterator[tuple[int, Bools]]:
         solved, places = self.solved, range(begin, begin + len(able))
         own = slice(begin, begin + len(places))
-        arrays, alike = self.cases.arrays(places, self.like, slots.n_threads)
+        arrays, alike = self.cases.arrays(places, self.like)
         able = able & alike & self._starts(places) & self._is_read(arrays)
-        if (checksums := self.cases.measured.checksums(places)) is not None:
-            solved.checksums[own] = checksums
+        if isinstance(self.cases.measured, Rows):
+            solved.checksums[own] = self.cases.measured.checksums(places)
         many = self._many(arrays, places, slots)
         done, budget = 0, max(1, int(PATIENCE / (self.layout.size * SECONDS)))
         while done < len(places):
@@ -170,8 +164,7 @@ class InC:
             while done < last:
                 check()
                 start = time.perf_counter()
-                args = address(many), None if team is None else team.address, budget
-                status = LIBRARY.pyspec_fit_many(*args)
+                status = LIBRARY.pyspec_fit_many(address(many), slots.team, budget)
                 if status < 0:
                     raise_status(-status, "many fits")
                 seconds = time.perf_counter() - start
@@ -255,11 +248,9 @@ class _Slots:
     """Memory of the fits of so many threads at a time: where C evaluates fits side by side, each
     thread has a group of them."""
 
-    def __init__(self, job: InC, n: int) -> None:
-        solved, most = job.solved, MOST_EVALUATIONS
-        self.n_threads = n
-        if job.how.max_nfev is not None:
-            most = min(most, job.how.max_nfev)
+    def __init__(self, job: InC, n: int, team: Team | None) -> None:
+        solved, most = job.solved, min(MOST_EVALUATIONS, job.how.max_nfev or MOST_EVALUATIONS)
+        self.team = None if team is None else team.address
         size = LIBRARY.pyspec_beside_size(job.compiled.packed.address, address(job.problem))
         self.beside_size = ALIGNED * -(-size // ALIGNED)
         in_group = _LANES if size else 1

@@ -22,17 +22,15 @@ def fit_batch(batch: Batch[Fit], progress: bool | Callable[[int, int], object] |
     Raises :class:`FitError` for options that no fit could have, and KeyboardInterrupt as
     :func:`fit_cases`.
     """
-    label, n, done = batch.label, len(batch.cases), 0
+    label = batch.label
     check_linear(label, batch.how.methods, batch.how.options)
     if batch.how.methods[-1] == NATIVE:
         native_options(label, batch.how.options)
     steps, each = Steps(progress, f"{label}, {batch.kind.plural}"), callable(progress)
 
     def tell(numbers: range) -> None:
-        nonlocal done
-        for k in range(len(numbers)) if each else range(len(numbers) - 1, len(numbers)):
-            steps.update(done + k + 1, n)
-        done += len(numbers)
+        for number in numbers if each else numbers[-1:]:
+            steps.update(number + 1, batch.n)
 
     begin = time.perf_counter()
     try:

@@ -110,12 +110,6 @@ class Solved:
             covariances = np.where(wide[:, :, None] | wide[:, None, :], np.nan, covariances)
         return covariances
 
-    def numbers_of(self, field: str, made: Bools) -> Array:
-        """(k,) "chisqr", "redchi" or "nfev" of some of them."""
-        if field == "redchi":
-            return np.asarray(self.fitted["chisqr"][made] / self.n_free[made])
-        return np.asarray(self.fitted[field][made], np.float64)
-
     def columns(self, field: str, places: Ints, followers: Following) -> ByName:
         """Name → (k,) "values", "stderr" or "start" of some of them. Errors are NaN where there is
         none."""

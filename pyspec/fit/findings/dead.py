@@ -21,7 +21,7 @@ SHARE = 0.2
 #: The values beside them are so many typical steps from one point to the next away from 0.
 STEPS = 8.0
 
-#: The fit misses the zeros, or a value beside them, by more than this part of these values.
+#: The fit misses the zeros, or a value beside them, by more than this part of the values beside.
 MISSED = 0.3
 
 #: The typical step of more points than that is that of every second line, every third, and so on.

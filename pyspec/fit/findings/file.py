@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-import numpy as np
-import numpy.typing as npt
-
 from pyspec.fit.part import FitPart
 from pyspec.fit.results.ended import EndedFit
-from pyspec.model import Component, Par
+from pyspec.model import Par
 from pyspec.model.build.check import followed
-from pyspec.model.parts import groups_of_laws
-
-Array = npt.NDArray[np.float64]
 
 
 class FileEnd:
@@ -44,17 +38,6 @@ class FileEnd:
         numbers = result.values, result.stderr  # made anew at each look
         files = result.problem.named_files
         return [cls(result, problem, names, numbers) for problem, names in files]
-
-    @property
-    def times(self) -> Array:
-        """The times of the fit window; none of a spectrum."""
-        time = self.problem.axis("time")
-        return np.empty(0) if time is None else np.asarray(time)
-
-    @property
-    def laws(self) -> list[list[Component]]:
-        """The components of a model of time, and of what moves each parameter."""
-        return groups_of_laws(self.problem.model, self.problem.parameters)
 
     def ends_of(self, own: Iterable[Par]) -> set[str]:
         """The names of the parameters that `own` are, or end in through expressions, but for fixed

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec._library import OPS, OpDef
+from pyspec.fit.amplitudes.part import FreePart
+from pyspec.fit.counts import negative
 from pyspec.fit.diagnose import MIXED, no_mixing
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.findings.kinds import Kind
@@ -45,9 +47,9 @@ def doubts(
     chisqr: float | None,
 ) -> list[Finding]:
     """Findings about lines and onsets outside of the axes, and a Shirley that runs the wrong way.
-    Also about data that look like counts, and a sigma that is the root of the data. `sides` maps a
-    parameter to the bound that it ended at. `chisqr` belongs to the fit at `theta`; it is None if
-    it is not known yet.
+    Also about data that look like counts, a sigma that is the root of the data, negative counts,
+    and amplitudes that the data do not determine. `sides` maps a parameter to the bound that it
+    ended at. `chisqr` belongs to the fit at `theta`; it is None if it is not known yet.
     """
     findings: list[Finding] = []
     outline, measurement, energy = problem.outline, problem.measurement, problem.model.energy
@@ -72,7 +74,15 @@ def doubts(
         return float(problem.chisqr_at(theta)) if chisqr is None else chisqr
 
     look = counts if measurement.weight is None else roots
-    return findings + look(measurement, len(problem.names), chisqr_of_fit)
+    findings += look(measurement, len(problem.names), chisqr_of_fit) + negative(problem, theta)
+    if isinstance(problem, FreePart):
+        with np.errstate(all="ignore"):
+            lost = problem.executor.undetermined(theta, problem.fixed)
+        axis = {"energy": "energies", "time": "times"}[problem.executor.designer.axis]
+        for name, count in lost.items():
+            numbers = {"count": count, "axis": axis}
+            findings.append(Finding(Kind.AMPLITUDES_UNDETERMINED, (name,), numbers))
+    return findings
 
 
 def _outside(
@@ -92,14 +102,12 @@ def _onsets(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:
     if seen is None:
         return []
     low, high = sorted((float(seen[0]), float(seen[-1])))
-    findings = []
-    for name in problem.outline.onsets:
-        par, value = problem.parameters.get(name), values.get(name, low)
-        if par is None or not par.vary or low <= value <= high:
-            continue
-        numbers = {"axis": "time", "value": value, "low": low, "high": high}
-        findings.append(Finding(Kind.OUTSIDE_AXIS, (name,), numbers))
-    return findings
+    ends = {"axis": "time", "low": low, "high": high}
+    return [
+        Finding(Kind.OUTSIDE_AXIS, (name,), {"value": values[name], **ends})
+        for name in problem.outline.onsets
+        if name in problem.names and not low <= values[name] <= high
+    ]
 
 
 def _without_constant(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:
@@ -188,11 +196,11 @@ def cautions(problem: FitPart, values: Mapping[str, float]) -> list[Finding]:
     findings: list[Finding] = []
     if time is None or time.size < 2:
         return findings
-    outline, parameters = problem.outline, problem.parameters
-    for name in ("",) if outline.is_time_model else outline.sampled:
-        par = parameters.get(name)
-        above = model if outline.is_time_model else None if par is None else par.dynamics
-        laws = [] if above is None else above.components
+    groups = [model.components]
+    if not problem.outline.is_time_model:
+        moved = (problem.parameters.get(name) for name in problem.outline.sampled)
+        groups = [par.dynamics.components for par in moved if par is not None and par.dynamics]
+    for laws in groups:
         for index, kernel in enumerate(laws):
             if kernel.op.kind != "KERNEL" or kernel.op.own is not None:
                 continue

@@ -10,8 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, FitError
-from pyspec.fit.amplitudes.part import FreePart
-from pyspec.fit.counts import negative
 from pyspec.fit.findings.deep import skewed
 from pyspec.fit.findings.file import FileEnd
 from pyspec.fit.findings.finding import Finding, unique
@@ -22,7 +20,6 @@ from pyspec.fit.findings.lines import beside_peak, faint_lines, merged_lines
 from pyspec.fit.findings.scatter import of_scatter
 from pyspec.fit.followers import local
 from pyspec.fit.objective import Objective
-from pyspec.fit.part import FitPart
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.results.ended import EndedFit, need_fitted
 from pyspec.fit.solve.robust import Robust
@@ -51,32 +48,12 @@ def doubts_of(
     """What to doubt in a finished fit of this `chisqr`; `sides` are the bounds that parameters
     ended at."""
     if problem.only is not None:
-        return _doubts(problem.only, theta, values, sides, chisqr)
+        return doubts(problem.only, theta, values, sides, chisqr)
     by_file = [
-        _doubts(file, at, local(values, full), local(sides, full), None)
+        doubts(file, at, local(values, full), local(sides, full), None)
         for (file, at), full in zip(problem.files_at(theta), problem.full, strict=True)
     ]
     return _by_file(by_file, problem.full)
-
-
-def _doubts(
-    file: FitPart,
-    theta: Array,
-    values: Mapping[str, float],
-    sides: Mapping[str, str],
-    chisqr: float | None,
-) -> list[Finding]:
-    """Those of one file; `chisqr` is None where it is not known yet."""
-    findings = doubts(file, theta, values, sides, chisqr) + negative(file, theta)
-    if not isinstance(file, FreePart):
-        return findings
-    with np.errstate(all="ignore"):
-        lost = file.executor.undetermined(theta, file.fixed)
-    axis = {"energy": "energies", "time": "times"}[file.executor.designer.axis]
-    return findings + [
-        Finding(Kind.AMPLITUDES_UNDETERMINED, (name,), {"count": count, "axis": axis})
-        for name, count in lost.items()
-    ]
 
 
 def at_the_bound(
@@ -124,18 +101,14 @@ def _by_file(
 
 def _apart(problem: FitProblem) -> list[Finding]:
     """Findings about parameters that some files share and that others have for themselves."""
-    shared: dict[str, int] = {}
-    for index, file in enumerate(problem.files):
-        for name, par in file.parameters.items():
-            if par.scope == "project":
-                shared.setdefault(name, index)
+    every = [(k, *own) for k, file in enumerate(problem.files) for own in file.parameters.items()]
+    shared = {name: k for k, name, par in reversed(every) if par.scope == "project"}
     findings = []
-    for index, file in enumerate(problem.files):
-        for name, par in file.parameters.items():
-            if name in shared and par.scope != "project" and par.formula is None:
-                own = "free" if par.vary else "fixed"
-                numbers = {"shared_by": shared[name], "own_of": index, "own": own}
-                findings.append(Finding(Kind.SHARED_AND_OWN, (name,), numbers))
+    for k, name, par in every:
+        if name in shared and par.scope != "project" and par.formula is None:
+            own = "free" if par.vary else "fixed"
+            numbers = {"shared_by": shared[name], "own_of": k, "own": own}
+            findings.append(Finding(Kind.SHARED_AND_OWN, (name,), numbers))
     return findings
 
 

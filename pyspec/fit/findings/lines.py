@@ -55,16 +55,15 @@ def merged_lines(file: FileEnd) -> Iterator[Finding]:
     if model.energy is None or model.energy.size < 2 or model.is_time_model:
         return
     places = [place for _, place in file.problem.outline.lines if place in file.problem.names]
+    places = [place for place in places if file.names[place] in start]
+    if len(places) < 2:
+        return
+    step = float(np.median(np.abs(np.diff(model.energy))))
     for pair in combinations(places, 2):
-        names = name, other = tuple(file.names[place] for place in pair)
+        name, other = (file.names[place] for place in pair)
         first, second = (file.values[place] for place in pair)
-        if name not in start or other not in start:
-            continue
-        began, ended = abs(start[name] - start[other]), abs(first - second)
-        if ended < MERGED * began:  # else it is so at no step
-            step = float(np.median(np.abs(np.diff(model.energy))))
-            if began > step and ended < MERGED * step:
-                yield Finding(Kind.LINES_MERGED, names, {"value": first})
+        if abs(start[name] - start[other]) > step and abs(first - second) < MERGED * step:
+            yield Finding(Kind.LINES_MERGED, (name, other), {"value": first})
 
 
 def faint_lines(file: FileEnd) -> Iterator[Finding]:
@@ -160,12 +159,7 @@ def beside_peak(file: FileEnd) -> Iterator[Finding]:
     if result.problem.files[1:] or problem.model.is_time_model or not is_at_hand(problem):
         return
     lines = [place for _, place in problem.outline.lines if place in problem.names]
-    if (
-        measurement.data is None
-        or measurement.data.ndim != 1
-        or not lines
-        or measurement.keep is not None
-    ):
+    if not lines or problem.data.ndim != 1 or measurement.keep is not None:
         return
     data, residual = np.asarray(result.data, np.float64), np.asarray(result.residual)
     n = max(3, int(WIDE * data.size))

@@ -9,15 +9,11 @@ import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, ISA, LIBRARY, raise_status
 from pyspec._library.memory import address
-from pyspec._library.threads import Threads
 from pyspec.executor.laid import Arrays
 from pyspec.fit.batch.cases import Bools
 from pyspec.model import Measurement
 
 Array = npt.NDArray[np.float64]
-
-#: Numbers below which threads take longer to begin than to draw them.
-LEAST = 1 << 15
 
 _ISA = CONSTANTS[f"ISA_{ISA}"]
 
@@ -51,22 +47,12 @@ class Drawn:
         self._draw(key, data)
         return replace(self.measurement, data=data)
 
-    def arrays(self, places: range, like: Measurement, n_threads: int) -> tuple[Arrays, Bools]:
+    def arrays(self, places: range, like: Measurement) -> tuple[Arrays, Bools]:
         """As of :meth:`pyspec.fit.batch.cases.Measured.arrays`."""
         data = np.empty((len(places), *self._shape))
-
-        def draw(n: int) -> None:
-            self._draw(places[n], data[n])
-
-        if n_threads > 1 and data.size > LEAST:
-            with Threads(n_threads) as pool:
-                list(pool.map(draw, range(len(places))))
-        else:
-            list(map(draw, range(len(places))))
+        for k, own in zip(places, data, strict=True):
+            self._draw(k, own)
         return Arrays(data), np.ones(len(places), bool)
-
-    def checksums(self, places: range) -> None:
-        """No data are asked for again."""
 
     @property
     def _shape(self) -> tuple[int, ...]:

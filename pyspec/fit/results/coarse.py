@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pyspec.executor import CompiledExecutor
 from pyspec.executor.protocol import Stored
 from pyspec.fit.results.by_reference import ModelRows
+from pyspec.fit.results.moving import Moving, moving_parameters
 from pyspec.fit.results.result import FitResult
 from pyspec.fit.slices.results import SliceResults
 from pyspec.model import Measurement
@@ -82,6 +83,10 @@ class CoarseFit(FitResult):
     def data(self) -> Stored:
         assert self._seen.data is not None
         return self._seen.data
+
+    def moving(self) -> Moving | None:
+        """The parameters that move, at the times that are drawn."""
+        return moving_parameters(self.problem, self.ending, every=self.points[0])
 
 
 def drawn(result: FitResult) -> FitResult:

@@ -265,8 +265,7 @@ class JointResult(FitResult, Sequence[FitResult]):
         files = [
             f"file{k:02d}_ is {file.file_name}" for k, file in enumerate(self) if file.file_name
         ]
-        more = ["…"] if len(files) > MOST_NAMES else []
-        return [head, *filter(None, [", ".join([*files[:MOST_NAMES], *more])]), *rest]
+        return [head, *([several(files, MOST_NAMES)] if files else []), *rest]
 
     def _repr_html_(self) -> str:
         return f"<b>{len(self)} files together</b><br>{super()._repr_html_()}"

@@ -14,7 +14,6 @@ from pyspec.fit.ending import Ending
 from pyspec.fit.problem import FitProblem
 from pyspec.fit.results.prediction import differences
 from pyspec.model import Model
-from pyspec.model.data.windows import slice_of
 
 Array = npt.NDArray[np.float64]
 
@@ -36,17 +35,18 @@ class Moving:
 
 
 def moving_parameters(
-    problem: FitProblem, ending: Ending, model: Model | None = None
+    problem: FitProblem, ending: Ending, every: int = 1, model: Model | None = None
 ) -> Moving | None:
-    """The parameters that move; None for the fit of one spectrum. `model` is that of the problem at
-    other times, of which all are taken.
+    """The parameters that move, at every n-th time; None for the fit of one spectrum. `model` is
+    that of the problem at other times, of which all are taken.
 
     Errors are sqrt(diag(J C Jᵀ)), with the slopes J of the traces and the covariance C of the
     free parameters. Raises :class:`FitError` where the model cannot be compiled.
     """
     window = slice(None)
     if model is None:
-        model, window = problem.model, slice_of(problem.measurement.rows)
+        begin, end = problem.measurement.rows or (None, None)
+        model, window = problem.model, slice(begin, end, every)
     if model.time is None or model.is_time_model:
         return None
     try:

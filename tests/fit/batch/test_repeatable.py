@@ -68,7 +68,7 @@ def test_data_that_bootstrap_draws_are_normal_numbers_of_a_stream_of_their_own()
         cases = bootstrap(result, 3, seed=7).fits.cases
         window = slice(*(columns or (0, n)))
         sigma = 0.5 if weight else np.sqrt(result.redchi)
-        arrays, _ = cases.arrays(range(3), result.problem.measurement, 2)
+        arrays, _ = cases.arrays(range(3), result.problem.measurement)
         noise = []
         for k in range(3):
             drawn = np.asarray(cases.measurement(k).data)
