@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError, suggest
+from pyspec.errors import DataError, several, suggest
 from pyspec.io.dataset import Dataset
 from pyspec.io.energy import with_energies
 from pyspec.io.units import WAVELENGTHS, guess_kind, show_unit
@@ -302,12 +302,11 @@ def _disorder(axis: Array, kind: str, source: str, hint: str) -> str:
     """What is wrong with the order of an axis, and what to do; first the `hint` of the reader."""
     parts = runs(axis)
     if len(parts) > 1:
-        sizes = ", ".join(str(stop - start) for start, stop in parts[:12])
-        more = " …" if len(parts) > 12 else ""
+        sizes = several([str(stop - start) for start, stop in parts])
         scans = "; scans of one series are averaged by read(..., sort=True)"
         return (
             f"{source}: the {kind} axis starts again at position {parts[1][0]}: these are "
-            f"{len(parts)} blocks one after the other, of {sizes}{more} points, that is separate "
+            f"{len(parts)} blocks one after the other, of {sizes} points, that is separate "
             f"spectra; choose one with block=0 to block={len(parts) - 1} (text files), or write "
             f"each to a file of its own{scans if kind == 'time' else ''}"
         )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pyspec.calls import answered
-from pyspec.errors import DataError, PyspecError, one_line, shortened, suggest, visible
+from pyspec.errors import DataError, PyspecError, one_line, several, shortened, suggest, visible
 from pyspec.io.dataset import Dataset
 from pyspec.io.energy import in_unit, on_scale, scale_note
 from pyspec.io.optional import available
@@ -235,13 +235,11 @@ def _existing(path: str | Path, folders: bool = False) -> Path:
         file = Path(path).expanduser()
         file.is_file()
     except TypeError:
-        argument: object = path
-        remedy = (
-            "read one after the other: scans = [read(path) for path in paths]"
-            if isinstance(argument, (list, tuple))
-            else "data in memory make a file: File(data=data, energy=energy, time=time)"
-        )
-        text = f"read takes the path of a file, not {type(argument).__name__}; {remedy}"
+        given: object = path
+        remedy = "data in memory make a file: File(data=data, energy=energy, time=time)"
+        if isinstance(given, (list, tuple)):
+            remedy = "read one after the other: scans = [read(path) for path in paths]"
+        text = f"read takes the path of a file, not {type(given).__name__}; {remedy}"
         raise DataError(text) from None
     except (OSError, ValueError, RuntimeError) as error:
         raise DataError(f"{path}: is no path of a file ({one_line(error)})") from None
@@ -252,8 +250,8 @@ def _existing(path: str | Path, folders: bool = False) -> Path:
             f"{file}: is a store of zarr, whose data stay there: say read({str(file)!r}, lazy=True)"
         )
     if file.is_dir():
-        names = sorted(item.name for item in file.iterdir() if item.is_file())[:12]
-        say = f", such as {', '.join(names)}" if names else "; it is empty"
+        names = sorted(item.name for item in file.iterdir() if item.is_file())
+        say = f", such as {', '.join(names[:12])}" if names else "; it is empty"
         raise DataError(f"{file}: is a folder; give a file of it{say}")
     if not file.is_file():
         if re.match(r"\w{2,}:/", str(file)):
@@ -264,8 +262,7 @@ def _existing(path: str | Path, folders: bool = False) -> Path:
             raise DataError(f"{file}: there is no folder {str(folder)!r}; check the path")
         names = sorted(item.name for item in folder.iterdir() if item.is_file())
         near = suggest(file.name, names)
-        holds = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
-        rest = near or (f"; the folder holds {holds}" if names else "; the folder is empty")
+        rest = near or f"; the folder holds {several(names, 8) or 'no file'}"
         raise DataError(f"{file}: there is no such file{rest}")
     return file
 

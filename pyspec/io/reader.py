@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from pyspec.errors import DataError, shortened
 from pyspec.io.raw_table import RawTable
@@ -72,7 +73,7 @@ class Request:
     data: str | None = None
     energy: str | None = None
     time: str | None = None
-    columns: object = None
+    columns: Any = None
     errors: int | str | None = None
     layout: str | None = None
     delimiter: str | None = None
@@ -85,13 +86,12 @@ def _is_name(value: object) -> bool:
     return isinstance(value, (str, int)) and not isinstance(value, bool)
 
 
-def _is_word(value: object) -> bool:
-    return isinstance(value, str) and value != ""
-
-
 #: Keyword of `read` → whether a value can be meant, and what is asked for.
 _VALUES: dict[str, tuple[Callable[[object], bool], str]] = {
-    **dict.fromkeys(("format", "data", "layout", "delimiter", "to"), (_is_word, "a word")),
+    **dict.fromkeys(
+        ("format", "data", "layout", "delimiter", "to"),
+        (lambda value: isinstance(value, str) and value != "", "a word"),
+    ),
     **dict.fromkeys(("block", "errors"), (_is_name, "a name, or a number from 0")),
     "decimal": (lambda value: value in (".", ","), "'.' or ','"),
     "columns": (

@@ -6,47 +6,34 @@ import re
 
 from pyspec.errors import DataError
 
-#: Unit as written (lower case) → unit as shown.
-ENERGY_UNITS = {
-    "ev": "eV",
-    "mev": "meV",
-    "kev": "keV",
-    "nm": "nm",
-    "um": "µm",
-    "µm": "µm",
-    "μm": "µm",
-    "angstrom": "Å",
-    "å": "Å",
-    "cm-1": "cm⁻¹",
-    "cm^-1": "cm⁻¹",
-    "cm^{-1}": "cm⁻¹",
-    "cm⁻¹": "cm⁻¹",
-    "1/cm": "cm⁻¹",
-    "thz": "THz",
-}
-_VOLTS = ("electronvolt", "electronvolts", "electron volt", "electron volts", "electron_volt")
-ENERGY_UNITS |= dict.fromkeys(_VOLTS, "eV")
+
+def _spelled(units: dict[str, str]) -> dict[str, str]:
+    """Unit as written (lower case) → unit as shown, from the spellings of each."""
+    return {word: unit for unit, words in units.items() for word in words.split(", ")}
+
+
+ENERGY_UNITS = _spelled(
+    {
+        "eV": "ev, electronvolt, electronvolts, electron volt, electron volts, electron_volt",
+        "meV": "mev",
+        "keV": "kev",
+        "nm": "nm",
+        "µm": "um, µm, μm",
+        "Å": "angstrom, å",
+        "cm⁻¹": "cm-1, cm^-1, cm^{-1}, cm⁻¹, 1/cm",
+        "THz": "thz",
+    }
+)
 #: Units of wavelengths, as shown.
 WAVELENGTHS = ("nm", "µm", "Å")
-TIME_UNITS = {
-    "as": "as",
-    "fs": "fs",
-    "ps": "ps",
-    "ns": "ns",
-    "us": "µs",
-    "µs": "µs",
-    "μs": "µs",
-    "ms": "ms",
-    "s": "s",
-    "sec": "s",
-    "min": "min",
-}
+TIME_UNITS = {unit: unit for unit in ("as", "fs", "ps", "ns", "ms", "s", "min")}
+TIME_UNITS |= _spelled({"µs": "us, µs, μs", "s": "sec"})
 _PREFIXES = {
     "": "s", "atto": "as", "femto": "fs", "pico": "ps", "nano": "ns", "micro": "µs", "milli": "ms",
 }  # fmt: skip
 TIME_UNITS |= {f"{word}second{end}": unit for word, unit in _PREFIXES.items() for end in ("", "s")}
-COUNT_UNITS = dict.fromkeys(
-    ("counts_per_second", "counts per second", "counts/s", "counts / s", "c/s"), "counts/s"
+COUNT_UNITS = _spelled(
+    {"counts/s": "counts_per_second, counts per second, counts/s, counts / s, c/s"}
 )
 _ENERGY_WORDS = (
     "energy energies e be ke ebin ekin binding kinetic photon wavelength wavelengths wave lambda "

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pyspec.errors import DataError
+from pyspec.errors import DataError, several
 from pyspec.io.archive.header import MAGIC as ARCHIVE
-from pyspec.io.reader import Start
+from pyspec.io.reader import Start, damaged
 from pyspec.io.sizes import zip_names
 
 _CSV = "export the table as CSV"
@@ -38,23 +38,15 @@ def refuse_unread(start: Start) -> None:
     for label, advice, words in UNREAD:
         if start.starts_with(*words):
             raise DataError(f"{start.path}: is {label}, which is not read; {advice}")
-    if start.starts_with(b"PK\x03\x04", b"PK\x05\x06"):
-        _refuse_zip(start)
-
-
-def _refuse_zip(start: Start) -> None:
-    """A zip archive that is none of the formats which are read."""
-    sheet = start.suffix in (".xlsx", ".xlsm", ".ods") or b"xl/" in start.raw
+    if not start.starts_with(b"PK\x03\x04", b"PK\x05\x06"):
+        return
     names = zip_names(start.path)
-    if names is None:
-        then = ", then export the table as CSV" if sheet else ""
-        raise DataError(
-            f"{start.path}: the archive is damaged or not written completely; copy or write it "
-            f"again{then}"
-        )
-    if sheet or any(name.startswith("xl/") for name in names):
+    is_sheet = start.suffix in (".xlsx", ".xlsm", ".ods") or b"xl/" in start.raw
+    if is_sheet or any(name.startswith("xl/") for name in names or ()):
         raise DataError(f"{start.path}: is a spreadsheet; export the table as CSV")
-    inside = ", ".join(name[:60] for name in names[:6]) or "nothing"
+    if names is None:
+        raise damaged(start.path, "the zip archive has no directory")
+    inside = several([name[:60] for name in names], 6) or "nothing"
     raise DataError(
         f"{start.path}: is a zip archive with {inside}; unpack it and read the file you mean"
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyspec.errors import DataError, suggest
+from pyspec.errors import DataError, several, suggest
 from pyspec.io.arrays import choose
 from pyspec.io.optional import available, need
 from pyspec.io.raw_table import RawTable
@@ -74,7 +74,12 @@ def read(request: Request) -> RawTable:
         check_size(path, signal.name, signal.size * signal.dtype.itemsize)
         table = RawTable(values_of(signal), [None] * signal.ndim)
         table.labels["data"] = attribute(signal, "long_name")
-        _name_unit(table, signal)
+        unit = attribute(signal, "units")
+        label = table.labels["data"] or signal.name.rsplit("/", 1)[-1]
+        if is_angle(unit) and label.lower().startswith(("intensit", "count")):  # some programs
+            table.notes.append(f"{signal.name}: the unit {unit!r} of an {label} was left out")
+            unit = ""
+        table.units["data"] = show_unit(unit)
         table.name = group.name.strip("/").split("/")[0]
         for place, axis in enumerate(_axes(group, signal)):
             _put(table, place, axis, request)
@@ -84,20 +89,9 @@ def read(request: Request) -> RawTable:
         table.notes.append(f"NeXus: signal {signal.name}, axes {', '.join(map(str, table.dims))}")
         if names := coding_of(signal).names:
             table.notes.append(f"{signal.name}: decoded by {', '.join(names)}")
-        others = [name for name in _data_groups(file) if name != group.name]
-        if others:
-            listed = ", ".join(others[:8]) + (" …" if len(others) > 8 else "")
-            table.notes.append(f"other data, for data=: {listed}")
+        if others := [name for name in _data_groups(file) if name != group.name]:
+            table.notes.append(f"other data, for data=: {several(others, 8)}")
         return noted(table, path, file)
-
-
-def _name_unit(table: RawTable, signal: h5py.Dataset) -> None:
-    """The unit of the data; intensities in degrees, as some programs write, have none."""
-    unit, label = attribute(signal, "units"), table.labels["data"] or signal.name.rsplit("/", 1)[-1]
-    if is_angle(unit) and label.lower().startswith(("intensit", "count")):
-        table.notes.append(f"{signal.name}: the unit {unit!r} of an {label} was left out")
-        unit = ""
-    table.units["data"] = show_unit(unit)
 
 
 def _signal(
@@ -105,9 +99,7 @@ def _signal(
 ) -> tuple[h5py.Group, h5py.Dataset | None]:
     """The group of data and the signal in it; None where the file has no NXdata."""
     h5py = need("h5py", f"{path}: NeXus")
-    item = file
-    if wanted is not None:
-        item = _named(path, file, wanted, h5py)
+    item = file if wanted is None else _named(path, file, wanted, h5py)
     if isinstance(item, h5py.Dataset):
         return item.parent, item
     item = _follow(item, h5py)
@@ -122,7 +114,20 @@ def _signal(
                 raise DataError(f"{path}: data={wanted!r} is a group without NXdata")
             return file, None
         item = file[groups[0]]
-    return item, _signal_in(path, item, h5py)
+    arrays = {
+        name: one
+        for name, one in item.items()
+        if isinstance(one, h5py.Dataset) and one.dtype.kind in "fiu" and one.shape
+    }
+    old = [name for name, one in arrays.items() if attribute(one, "signal") == "1"]
+    name = attribute(item, "signal") or next(iter(old), "data")
+    if name not in arrays:
+        listed = ", ".join(list(arrays)[:12]) or "none"
+        raise DataError(
+            f"{path}: the signal {name!r} of {item.name} is no array of numbers; choose with "
+            f"data=: {listed}"
+        )
+    return item, arrays[name]
 
 
 def _follow(item: h5py.Group | h5py.Dataset, h5py: ModuleType) -> h5py.Group:
@@ -136,30 +141,11 @@ def _follow(item: h5py.Group | h5py.Dataset, h5py: ModuleType) -> h5py.Group:
     return item
 
 
-def _signal_in(path: Path, group: h5py.Group, h5py: ModuleType) -> h5py.Dataset:
-    """The data set that a group of data calls its signal."""
-    arrays = {
-        name: item
-        for name, item in group.items()
-        if isinstance(item, h5py.Dataset) and item.dtype.kind in "fiu" and item.shape
-    }
-    old = [name for name, item in arrays.items() if attribute(item, "signal") == "1"]
-    name = attribute(group, "signal") or next(iter(old), "data")
-    if name not in arrays:
-        listed = ", ".join(list(arrays)[:12]) or "none"
-        raise DataError(
-            f"{path}: the signal {name!r} of {group.name} is no array of numbers; choose with "
-            f"data=: {listed}"
-        )
-    return arrays[name]
-
-
 def _named(path: Path, file: h5py.File, wanted: str, h5py: ModuleType) -> h5py.Group | h5py.Dataset:
     """What a path names, or the one data set or group of data whose name ends so."""
-    if wanted.strip("/") and wanted in file:
-        item = file.get(wanted)
-        if item is not None:
-            return item
+    item = file.get(wanted) if wanted.strip("/") and wanted in file else None
+    if item is not None:
+        return item
     names: list[str] = []
 
     def visit(name: str, item: Any) -> None:
@@ -191,18 +177,21 @@ def _axes(group: h5py.Group, signal: h5py.Dataset) -> list[h5py.Dataset | None]:
     axes = _by_number(group, signal)
     names = group.attrs.get("axes", signal.attrs.get("axes", ()))
     if isinstance(names, (str, bytes)):
-        text = names.decode("utf-8", "replace") if isinstance(names, bytes) else names
-        names = text.replace(",", ":").strip("[]").split(":")
+        names = _decoded(names).replace(",", ":").strip("[]").split(":")
     for place, raw in enumerate(np.atleast_1d(names)):
-        name = (raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)).strip()
+        name = _decoded(raw).strip()
         axis = group.get(name) if name not in ("", ".") else None
-        if axis is None or not hasattr(axis, "shape"):
+        if not hasattr(axis, "shape"):
             continue
         indices = np.atleast_1d(group.attrs.get(f"{name}_indices", place))
         at = int(indices[0]) if indices.size == 1 else place
         if 0 <= at < signal.ndim and axes[at] is None:
             axes[at] = axis
     return axes
+
+
+def _decoded(text: object) -> str:
+    return text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
 
 
 def _by_number(group: h5py.Group, signal: h5py.Dataset) -> list[h5py.Dataset | None]:
@@ -233,8 +222,8 @@ def _put(table: RawTable, place: int, axis: h5py.Dataset, request: Request) -> N
     if values.size != size:
         return
     name, unit = axis.name.rsplit("/", 1)[-1], attribute(axis, "units")
-    asked = [kind for kind in ("energy", "time") if name == getattr(request, kind)]
-    dim = asked[0] if asked else dim_name(name, unit, place)
+    asked = {request.time: "time", request.energy: "energy"}
+    dim = asked.get(name) or dim_name(name, unit, place)
     if dim in table.dims:
         dim = name if name not in table.dims else f"axis_{place}"
     table.dims[place], table.axes[dim] = dim, values
@@ -286,7 +275,7 @@ def _meta(entry: h5py.Group) -> dict[str, object]:
             return
         value = item[()]
         if isinstance(value, bytes):
-            meta[key] = value.decode("utf-8", "replace")
+            meta[key] = _decoded(value)
         elif item.dtype.kind in "fiu" and np.isfinite(number := float(value)):
             number *= _IN_EV.get(show_unit(attribute(item, "units")), 0.0)
             if number > 0:

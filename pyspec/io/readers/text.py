@@ -50,7 +50,7 @@ def read(request: Request) -> RawTable:
     alone = "\n" * part.begin + "\n".join(lines)  # on the lines where it stands in the file
     table = read_table(path, alone, separator, request.decimal)
     result = _with_end(table, replace(request, block=None))
-    result.name = part.names[1]
+    result.name = part.name
     result.notes.append(f"one of {len(parts)} tables, below {part.title!r}")
     return result
 
@@ -66,13 +66,19 @@ def _with_end(table: Table, request: Request) -> RawTable:
 
 def raw_table_of(table: Table, request: Request, *, layout: str | None) -> RawTable:
     """Data and axes of a table, with the errors of a column if they are asked for."""
-    columns = as_list(request.columns)
+    own = request.columns
+    columns = [own] if isinstance(own, (str, int)) else None if own is None else [*own]
     at = None if request.errors is None else table.pick([request.errors])[0]
     if columns is None:
         table, at = _set_aside(table, request, layout, at)
     elif not request.sizes:
-        axis = [0] if len(columns) == 1 else []  # columns="counts" has the first one
-        table = _without_blanks(table, [*axis, *columns, *([] if at is None else [at])])
+        # Two regions may stand side by side, and one of them is shorter. The first column is the
+        # axis, also of columns="counts".
+        axis = [0] if len(columns) == 1 else []
+        chosen = table.pick([*axis, *columns, *([] if at is None else [at])])
+        blank = np.asarray(np.isnan(table.values[:, chosen]).all(axis=1))
+        if blank.any() and not blank.all():
+            table = table.without_rows(blank, "that are empty in these columns")
     named: list[int] = []
     if columns is None and at is None and not request.sizes and may_be_columns(table, layout):
         columns, named = roles_of(table)
@@ -117,23 +123,6 @@ def _set_aside(
     return table, place()
 
 
-def _without_blanks(table: Table, columns: Sequence[int | str]) -> Table:
-    """The table without the rows that are empty in all of these columns: two regions may stand side
-    by side, and one of them is shorter. The first column is the axis."""
-    chosen = [k for column in columns for k in table.pick([column])]
-    blank = np.asarray(np.isnan(table.values[:, chosen]).all(axis=1))
-    if blank.all() or not blank.any():
-        return table
-    return table.without_rows(blank, "that are empty in these columns")
-
-
-def as_list(columns: object) -> list[int | str] | None:
-    """`columns=` as a list."""
-    if columns is None:
-        return None
-    return [columns] if isinstance(columns, (str, int)) else list(columns)  # type: ignore[call-overload]
-
-
 def cut(result: RawTable, request: Request) -> RawTable:
     """One of the blocks of an axis that starts again."""
     kind = "time" if result.dims == ["time"] else "energy"
@@ -165,9 +154,9 @@ class Part:
     n_rows: int
 
     @property
-    def names(self) -> tuple[str, str]:
-        """The title, and its last part: "C 1s" of "Cycle 0:Sample A:C 1s"."""
-        return self.title, self.title.rpartition(":")[2].strip()
+    def name(self) -> str:
+        """The last part of the title: "C 1s" of "Cycle 0:Sample A:C 1s"."""
+        return self.title.rpartition(":")[2].strip()
 
 
 def parts_of(path: Path, text: str, separator: str | None, decimal: str | None) -> list[Part]:
@@ -192,9 +181,13 @@ def parts_of(path: Path, text: str, separator: str | None, decimal: str | None) 
             # Only below names of its columns a row of numbers begins another table.
             if not any(_names(words, len(row)) for _, words in head):
                 return []
-            if parts and not _is_heading(head[0][1], width, sep):
+            # A line below a table goes with the next one, unless it is a row of it: "28O.5, 120"
+            # is one with a wrong sign in it, but "Region 2" between white space is a name.
+            first = head[0][1]
+            is_row = len(first) == width and all(c and number(c) is not None for c in first[1:])
+            if parts and is_row and (sep is not None or not first[0][:1].isalpha()):
                 return []
-            title = " ".join(filter(None, head[0][1]))
+            title = " ".join(filter(None, first))
             parts.append(Part(title, head[0][0], at, 0))
             head, width = [], len(row)
         if not parts or len(row) != width:
@@ -204,13 +197,6 @@ def parts_of(path: Path, text: str, separator: str | None, decimal: str | None) 
         return []
     parts[-1].end = len(lines)  # what stands below the last one is judged where it is read
     return parts
-
-
-def _is_heading(row: Sequence[str], width: int, separator: str | None) -> bool:
-    """Whether a line below a table goes with the next one: "28O.5, 120" is a row of numbers with a
-    wrong sign in it, but "Region 2" between white space is a name."""
-    is_row = len(row) == width and all(cell and number(cell) is not None for cell in row[1:])
-    return not is_row or (separator is None and row[0][:1].isalpha())
 
 
 def _names(row: Sequence[str], width: int) -> bool:
@@ -232,10 +218,10 @@ def choose(path: Path, parts: Sequence[Part], block: int | str | None) -> Part:
             f"{path}: holds {len(parts)} tables, one below the other; choose one with block=: "
             f"{listed}"
         )
-    chosen = [p for k, p in enumerate(parts) if block == k or block in p.names]
-    if len(chosen) != 1 or isinstance(block, bool):
+    chosen = [p for k, p in enumerate(parts) if block in (k, p.title, p.name)]
+    if len(chosen) != 1:
         says = f"{len(chosen)} tables are called {block!r}" if chosen else f"no block {block!r}"
-        near = suggest(str(block), [name for part in parts for name in part.names])
+        near = suggest(str(block), [name for part in parts for name in (part.title, part.name)])
         raise DataError(f"{path}: {says}; it has {listed}{near if not chosen else ''}")
     return chosen[0]
 

@@ -80,13 +80,13 @@ class ArraySource(Source):
     #: may be a worker, does so: its engine would wait for the very task that asks.
     _by_itself = False
 
-    def __init__(self, array: Any, name: str, chunk: int) -> None:
+    def __init__(self, array: Any, name: str, chunk: int, folders: tuple[Path, ...] = ()) -> None:
         self._array = array
         self.shape = tuple(int(size) for size in array.shape)
         self.dtype = np.dtype(array.dtype)
         self.name, self.chunk = name, chunk
         self._found, self._state = self.shape, (0, 0)
-        self._folders: tuple[Path, ...] = ()
+        self._folders = folders  # which must stay where they are, as long as rows are read
         self._mapped = Mapped.of(array) if isinstance(array, np.memmap) else None
         self._size = 0 if self._mapped is None else self._mapped.size
         # Changes of a private copy, mode "c", are not in the file.
@@ -98,10 +98,6 @@ class ArraySource(Source):
         """Decodes the chunks of zarr here where that is possible."""
         self._reader = zarr_reader(self._array) if self._kind == "zarr" else None
         self.readers = 1 if self._reader is None else reader_count()
-
-    def keep_watch(self, folders: tuple[Path, ...]) -> None:
-        """Folders that must stay where they are, as long as rows are read."""
-        self._folders = folders
 
     @property
     def address(self) -> tuple[str, str, str] | None:
@@ -136,23 +132,19 @@ class ArraySource(Source):
             row = prod(self.shape[1:]) * self.dtype.itemsize
             rows = self.shape[0] + (self._mapped.size - self._size) // max(row, 1)
             return (rows, *self.shape[1:])
-        array = self._array
-        if self._kind == "zarr" and self._may_have_changed():
-            import zarr
+        if self._kind == "zarr":
+            before = self._state
+            try:
+                state = os.stat(metadata_path(self._array))
+                self._state = state.st_mtime_ns, state.st_ino
+            except (AttributeError, OSError):  # no file: nobody knows whether they have changed
+                before = (-1, -1)
+            if before != self._state:
+                import zarr
 
-            array = zarr.open_array(store=array.store, path=array.path, mode="r")
-            self._found = tuple(int(size) for size in array.shape)
+                array = zarr.open_array(store=self._array.store, path=self._array.path, mode="r")
+                self._found = tuple(int(size) for size in array.shape)
         return self._found
-
-    def _may_have_changed(self) -> bool:
-        """Whether the metadata of zarr may have changed since they were read last; where they are
-        no file, nobody knows."""
-        try:
-            state = os.stat(metadata_path(self._array))
-        except (AttributeError, OSError):
-            return True
-        before, self._state = self._state, (state.st_mtime_ns, state.st_ino)
-        return before != self._state
 
     def __getstate__(self) -> dict[str, object]:
         state = {**self.__dict__, "_reader": None}
@@ -327,16 +319,12 @@ def _stands_elsewhere(data: Any) -> bool:
     return is_stored and hasattr(data, "shape")
 
 
-def _inner(data: Any) -> Any:
-    """The dask array of an xarray.DataArray in chunks; else the data, which give their rows."""
-    in_chunks = library_of(data) == "xarray" and data.chunks is not None
-    return data.data if in_chunks else data
-
-
-def _source(data: object) -> Source:
+def _source(data: Any) -> Source:
     if isinstance(data, Source):
         return data
-    array = _inner(data)
+    # Of an xarray.DataArray in chunks the dask array; others give their rows themselves.
+    in_chunks = library_of(data) == "xarray" and data.chunks is not None
+    array = data.data if in_chunks else data
     kind = library_of(array)
     missing = [name for name in ("shape", "dtype", "__getitem__") if not hasattr(array, name)]
     if missing:
@@ -346,18 +334,13 @@ def _source(data: object) -> Source:
         )
     if kind == "h5py":
         return HDF5Source(Path(array.file.filename), array.name, array.file.swmr_mode)
-    source = ArraySource(array, _name_of(array, kind), _chunk_of(array))
-    source.keep_watch(folders_of(data))
-    if kind == "dask":
-        _warn_of_small_chunks(source)
-    return source
-
-
-def _warn_of_small_chunks(source: ArraySource) -> None:
-    """Warns of many dask chunks with few points: a task of dask takes as long as a fit of a hundred
-    thousand points."""
+    chunks = getattr(array, "chunks", None)
+    first = chunks[0] if chunks else 1
+    rows_together = int(first[0] if isinstance(first, tuple) else first) or 1
+    source = ArraySource(array, _name_of(array, kind), rows_together, folders_of(data))
     n_chunks = -(-source.shape[0] // source.chunk)
-    if n_chunks >= MANY and source.nbytes < SMALL * n_chunks:
+    # A task of dask takes as long as a fit of a hundred thousand points.
+    if kind == "dask" and n_chunks >= MANY and source.nbytes < SMALL * n_chunks:
         rows = min(max(1, GOOD * source.shape[0] // source.nbytes), source.shape[0])
         warnings.warn(
             f"{source.name} has {n_chunks} chunks of {source.chunk} row{'s' * (source.chunk > 1)}, "
@@ -365,6 +348,7 @@ def _warn_of_small_chunks(source: ArraySource) -> None:
             f"data.rechunk({{0: {rows}}}), or data.chunk(time={rows}) in xarray",
             stacklevel=stack_outside(),
         )
+    return source
 
 
 def is_held(array: Any) -> bool:
@@ -383,10 +367,3 @@ def _name_of(array: Any, kind: str) -> str:
         key = f":{array.path}" if kind == "zarr" and array.path else ""
         return f"{Path(str(path)).name}{key}"
     return f"{kind} array" if kind in ("dask", "numpy", "zarr") else type(array).__name__
-
-
-def _chunk_of(array: object) -> int:
-    """Rows of the first chunk; 1 where rows are stored one by one."""
-    chunks = getattr(array, "chunks", None)
-    first = chunks[0] if chunks else 1
-    return int(first[0] if isinstance(first, tuple) else first) or 1

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import overload
 
@@ -267,8 +268,16 @@ def style_of(path: Path, lines: Sequence[str], separator: str | None, decimal: s
         raise DataError(
             f"{path}: no line holds numbers only with the {shown}; leave that out to have it found"
         )
+    # What stands among the numbers of the line that has most of them.
+    most, text = (0, -1), ""
+    for line, (sep, sign) in product(sample, STYLES):
+        row = [cell for cell in cells(line, sep, sign) if cell]
+        words = [row[k] for k in words_of(row)]
+        rank = len(row) - len(words), -max(map(len, words), default=0)
+        if words and rank[0] and rank > most:
+            most, text = rank, f": {words[0][:40]!r} is no number, in {line.strip()[:60]!r}"
     raise DataError(
-        f"{path}: no line holds numbers only{_nearest(sample)}; if they are there, "
+        f"{path}: no line holds numbers only{text}; if they are there, "
         "name their separator and decimal sign: read(..., delimiter=';', decimal=',')"
     )
 
@@ -293,17 +302,3 @@ def _beside_words(rows: Sequence[Sequence[str]]) -> tuple[int, int, tuple[int, .
         if monotonic([np.nan if value is None else value for value in values]):
             return None  # an axis above rows that are named, not placed
     return agreeing, width, words
-
-
-def _nearest(lines: Sequence[str]) -> str:
-    """What stands among the numbers of the line that has most of them."""
-    most, text = (0, -1), ""
-    for line in lines:
-        for separator, decimal in STYLES:
-            row = [cell for cell in cells(line, separator, decimal) if cell]
-            words = [row[k] for k in words_of(row)]
-            score = len(row) - len(words), -max(map(len, words), default=0)
-            if words and score[0] and score > most:
-                most = score
-                text = f": {words[0][:40]!r} is no number, in {line.strip()[:60]!r}"
-    return text

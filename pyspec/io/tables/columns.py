@@ -267,8 +267,12 @@ def roles_of(table: Table) -> tuple[list[int | str] | None, list[int]]:
     pairs = list(zip(rest[::2], rest[1::2], strict=False))
     if pairs and width % 2 and all(holds_errors(names[b], names[a]) for a, b in pairs):
         return [axis, *rest[::2]], rest[1::2]
-    if not table.head.names and width == 3 and _are_errors(*table.values[:, rest].T):
-        return [axis, rest[0]], [rest[1]]
+    if not table.head.names and width == 3 and len(table.values) >= MANY:
+        # The roots of counts, or one error for all values.
+        values, spread = table.values[:, rest].T
+        are_roots = np.all(spread == spread[0]) or np.allclose(spread**2, values, rtol=0.02)
+        if are_roots and np.all(spread > 0):
+            return [axis, rest[0]], [rest[1]]
     errors = [k for k in rest if any(holds_errors(names[k], names[j]) for j in rest if j != k)]
     curves = [k for k in rest if {*re.split(r"[\W\d_]+", names[k].lower())} & {*_CURVES}]
     measured = [k for k in rest if k not in errors and k not in curves]
@@ -277,13 +281,6 @@ def roles_of(table: Table) -> tuple[list[int | str] | None, list[int]]:
     if len(data) == 1 and len(errors) < 2:
         return [axis, *data], errors
     return [axis, *rest] if axis else None, []
-
-
-def _are_errors(values: Array, errors: Array) -> bool:
-    """Whether these are the roots of counts, or one error for all values."""
-    if not (np.all(errors > 0) and values.size >= MANY):
-        return False
-    return bool(np.all(errors == errors[0]) or np.allclose(errors**2, values, rtol=0.02))
 
 
 def without_empty(table: Table) -> Table:

@@ -330,8 +330,21 @@ def _points(table: Table, columns: Sequence[int | str] | None, errors: int | Non
     energy, column = _axis(table, "energy", picked[1])
     shape = (time.size, energy.size)
     at = np.ravel_multi_index((row, column), shape)
-    _refuse_scattered(table, shape)
-    _refuse_repeated(table, at, picked)
+    n_rows = len(table.values)
+    if n_rows < _LEAST * shape[0] * shape[1]:
+        raise DataError(
+            f"{table.path}: the {n_rows} rows hold {shape[0]} times and {shape[1]} energies, too "
+            f"many for a grid of {n_rows} points; round the times and energies of the file to "
+            "those that belong together, or say what the columns are with columns="
+        )
+    order = np.argsort(at, kind="stable")
+    same = np.flatnonzero(np.diff(at[order]) == 0)
+    if same.size:
+        first, again = sorted((int(order[same[0]]), int(order[same[0] + 1])))
+        raise DataError(
+            f"{table.at(again)}: the point at time {time[row[first]]:.10g}, energy "
+            f"{energy[column[first]]:.10g} stands in the file already; keep one of the two"
+        )
 
     def spread(values: Array) -> Array:
         data = np.full(shape, np.nan)
@@ -368,25 +381,3 @@ def _axis(table: Table, dim: str, column: int) -> tuple[Array, npt.NDArray[np.in
     place = place.reshape(-1)
     falls = dim == "energy" and axis.size > 1 and bool((np.diff(first) < 0).all())
     return (axis[::-1], axis.size - 1 - place) if falls else (axis, place)
-
-
-def _refuse_scattered(table: Table, shape: tuple[int, int]) -> None:
-    n_rows = len(table.values)
-    if n_rows < _LEAST * shape[0] * shape[1]:
-        raise DataError(
-            f"{table.path}: the {n_rows} rows hold {shape[0]} times and {shape[1]} energies, too "
-            f"many for a grid of {n_rows} points; round the times and energies of the file to "
-            "those that belong together, or say what the columns are with columns="
-        )
-
-
-def _refuse_repeated(table: Table, at: npt.NDArray[np.intp], picked: Sequence[int]) -> None:
-    order = np.argsort(at, kind="stable")
-    same = np.flatnonzero(np.diff(at[order]) == 0)
-    if same.size:
-        row, again = sorted((int(order[same[0]]), int(order[same[0] + 1])))
-        time, energy = table.values[row, picked[:2]]
-        raise DataError(
-            f"{table.at(again)}: the point at time {time:.10g}, energy {energy:.10g} stands in "
-            "the file already; keep one of the two"
-        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -115,7 +114,13 @@ def read_table(
     header = [
         rows[k] if sep is not None else _spaced(numbers[k], kept[k], width) for k in range(first)
     ]
-    _check_header(path, header, width)
+    for at, row in header:  # a row of data with a wrong word in it must not pass as a header
+        wrong = words_of(row)
+        if len(row) == width and row[0] and 0 not in wrong and 0 < len(wrong) < width:
+            raise DataError(
+                f"{path}:{at}: {row[wrong[0]][:40]!r} is not a number; correct it, or put # in "
+                "front of the line if it is no data"
+            )
     _refuse_remark(path, rows, first, width)
     below = 0 if columns_of_text else _n_below(rows[first:], width)
     body = rows[first : len(rows) - below]
@@ -163,29 +168,23 @@ def _of_named_rows(
     for sep, sign in STYLES:
         if separator not in (None, sep) or decimal not in (None, sign) or sep == sign:
             continue
-        rows = [cells(line, sep, sign) for line in lines]
-        if _are_named(rows):
-            name = rows[0][0] if guess_kind(rows[0][0]) is not None else "energy"
-            head = [name, *(row[0] for row in rows[1:])]
+        first, *named = rows = [cells(line, sep, sign) for line in lines]
+        if (
+            named
+            and len(first) > _NUMBERS
+            and all(len(row) == len(first) and not words_of(row[1:]) for row in rows)
+            and all(is_label(row[0]) and number(row[0]) is None for row in named)
+            and number(first[0]) in (None, 0.0)
+            and monotonic(np.array([number(cell) for cell in first[1:]], np.float64))
+        ):
+            name = first[0] if guess_kind(first[0]) is not None else "energy"
+            head = [name, *(row[0] for row in named)]
             values = np.array(
                 [[number(cell) for cell in row[1:]] for row in rows], np.float64
             ).T.copy()
             note = "each line is named by its first cell; the first one is the axis"
             return Table(path, values, [at] * len(values), [(at, head)], [], sep, sign, [note])
     return None
-
-
-def _are_named(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether rows are named by their first cells, below a row of an axis."""
-    width, first = len(rows[0]), rows[0]
-    return (
-        len(rows) > 1
-        and width > _NUMBERS
-        and all(len(row) == width and not words_of(row[1:]) for row in rows)
-        and all(is_label(row[0]) and number(row[0]) is None for row in rows[1:])
-        and number(first[0]) in (None, 0.0)
-        and monotonic(np.array([number(cell) for cell in first[1:]], np.float64))
-    )
 
 
 def _first_row(rows: Sequence[Row], first: int, width: int) -> int:
@@ -212,17 +211,6 @@ def _spaced(at: int, line: str, width: int) -> Row:
     return at, line.split() if is_value or len(wide) != width else wide
 
 
-def _check_header(path: Path, header: list[Row], width: int) -> None:
-    """A row of data with a wrong word in it must not pass as a header."""
-    for at, row in header:
-        wrong = words_of(row)
-        if len(row) == width and row[0] and 0 not in wrong and 0 < len(wrong) < width:
-            raise DataError(
-                f"{path}:{at}: {row[wrong[0]][:40]!r} is not a number; correct it, or put # in "
-                "front of the line if it is no data"
-            )
-
-
 def _refuse_remark(path: Path, rows: Sequence[Row], first: int, width: int) -> None:
     """Raises :class:`DataError` if the last row above the numbers is a row of data with a remark
     behind it: it must not pass as a header."""
@@ -230,14 +218,11 @@ def _refuse_remark(path: Path, rows: Sequence[Row], first: int, width: int) -> N
         return
     at, row = rows[first - 1]
     remarks = [cell for cell in row[width:] if cell]
-    if not remarks or not all(map(is_number, row[:width])):
-        return
-    if any(number(cell) is not None for cell in remarks):
+    is_row = remarks and all(map(is_number, row[:width]))
+    if not is_row or any(number(cell) is not None for cell in remarks):
         return
     points = [number(cell) for cell in (row[0], rows[first][1][0], rows[first + 1][1][0])]
-    if None in points or not math.isfinite(sum(map(float, filter(None, points)))):
-        return
-    before, after = np.diff(np.array(points, np.float64))
+    before, after = np.diff(np.array(points, np.float64))  # NaN where one is no number
     if before * after > 0 and 1 / _STEP < before / after < _STEP:
         raise DataError(
             f"{path}:{at}: {remarks[0][:40]!r} is behind the numbers of a row; put # in front of "
@@ -283,9 +268,8 @@ def _refuse_thousands(path: Path, rows: Lines) -> None:
     words = [(at, cell) for at, row in rows for cell in row]
     pointed = [(at, cell) for at, cell in words if "." in cell]
     with_comma = [(at, cell) for at, cell in words if COMMA.search(cell)]
-    if not pointed or not with_comma:
-        return
-    if not any(_THOUSANDS.search(cell) for _, cell in (*pointed, *with_comma)):
+    both = [*pointed, *with_comma] if pointed and with_comma else []
+    if not any(_THOUSANDS.search(cell) for _, cell in both):
         return
     at, point = min(pointed, key=lambda pair: not _THOUSANDS.search(pair[1]))
     comma = with_comma[0][1]
