@@ -21,7 +21,6 @@ from pyspec.io.optional import available
 from pyspec.io.raw_table import assemble
 from pyspec.io.reader import Reader, Request, Start, check_keywords
 from pyspec.io.readers import READERS, WORDS
-from pyspec.io.readers.npy import READER as NPY
 from pyspec.io.sandbox import rehearse
 from pyspec.io.sources.lazy import is_zarr, lazy_reader
 from pyspec.io.tables.text import read_axis
@@ -216,8 +215,9 @@ def _axes(
         if not isinstance(axis, (str, Path)) or axis == "index":
             outside |= {} if axis is None else {kind: axis}
         elif near := one_file(kind, axis, (Path(), file.parent)):
-            is_npy = NPY.sniff(Start.of(near))
-            outside[kind] = NPY.read(Request(near)).data if is_npy else read_axis(near)
+            npy = READERS["npy"]
+            is_npy = npy.sniff(Start.of(near))
+            outside[kind] = npy.read(Request(near)).data if is_npy else read_axis(near)
             notes.append(f"{kind} is what {near} holds")
         elif reader.has_names and isinstance(axis, str):
             inside[kind] = axis

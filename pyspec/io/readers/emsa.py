@@ -9,7 +9,7 @@ import numpy as np
 
 from pyspec.errors import DataError
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start, damaged
+from pyspec.io.reader import Request, Start, damaged
 from pyspec.io.tables.cells import number, numbers_of
 from pyspec.io.tables.text import read_text
 from pyspec.io.units import guess_kind, show_unit
@@ -78,14 +78,3 @@ def _need(path: Path, keys: dict[str, str], key: str) -> float:
             "energy="
         )
     return value
-
-
-READER = Reader(
-    name="emsa",
-    what="EMSA/MAS .msa, ISO 22029: EELS and EDX",
-    endings=("msa", "emsa", "ems"),
-    sniff=sniff,
-    read=read,
-    example='read("Fe_L23.msa")',
-    checked="files that a writer in the tests makes",
-)

@@ -8,7 +8,7 @@ import numpy as np
 
 from pyspec.errors import DataError
 from pyspec.io.raw_table import RawTable, monotonic
-from pyspec.io.reader import Reader, Request, Start, damaged
+from pyspec.io.reader import Request, Start, damaged
 from pyspec.io.tables.cells import numbers_of
 from pyspec.io.tables.text import read_text
 
@@ -77,14 +77,3 @@ def _records(
         f"{path}: holds {len(every)} numbers, which are no {needs}; a number is missing, or one "
         "too many"
     )
-
-
-READER = Reader(
-    name="glotaran",
-    what="ascii of glotaran and TIMP, wavelength or time explicit",
-    endings=("ascii",),
-    sniff=sniff,
-    read=read,
-    example='read("pump_probe.ascii", units={"time": "ps", "energy": "nm"})',
-    checked="files of the authors of glotaran",
-)

@@ -17,7 +17,7 @@ from pyspec.io.arrays import Entry, choose
 from pyspec.io.coding import Coding
 from pyspec.io.optional import need
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, begins_with
+from pyspec.io.reader import Request, begins_with
 from pyspec.io.sizes import check_size
 from pyspec.io.sources.linked_files import files_elsewhere
 
@@ -87,6 +87,10 @@ def opened(path: Path) -> Iterator[h5py.File]:
             raise DataError(
                 f"{path}: the HDF5 file is damaged ({one_line(error)}); copy it once more"
             ) from None
+
+
+#: Whether a file is of this format, by its first bytes.
+sniff = begins_with(MAGIC)
 
 
 def read(request: Request) -> RawTable:
@@ -168,16 +172,3 @@ def attribute(item: h5py.Group | h5py.Dataset, name: str) -> str:
     if isinstance(value, np.ndarray):
         value = value.ravel()[0] if value.size else ""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
-READER = Reader(
-    name="hdf5",
-    what="HDF5: data sets by name, axes by name, dimension scale or length",
-    endings=("h5", "hdf5", "hdf"),
-    sniff=begins_with(MAGIC),
-    read=read,
-    keywords=("data", "errors"),
-    example='read("scan.h5", data="entry/image", energy="ke")',
-    checked="files of h5py",
-    libraries=("h5py",),
-)

@@ -12,7 +12,7 @@ from pyspec.errors import DataError
 from pyspec.io.blocks import Block, meta_numbers, raw_table_of
 from pyspec.io.optional import need
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start, damaged
+from pyspec.io.reader import Request, Start, damaged
 from pyspec.io.readers.igor_itx import axes_of, label_unit
 from pyspec.io.tables.cells import entries_of
 
@@ -115,15 +115,3 @@ def _first_text(header: Any, key: str) -> str:
 
 def _text(raw: bytes) -> str:
     return bytes(raw).split(b"\x00")[0].decode("utf-8", "replace").strip()
-
-
-READER = Reader(
-    name="igor_ibw",
-    what="Igor Pro .ibw: one wave with scaling, units and note, also of Scienta SES",
-    endings=("ibw", "bwav"),
-    sniff=sniff,
-    read=read,
-    example='read("survey.ibw", energy_scale="kinetic")',
-    checked="a measured file",
-    libraries=("igor2",),
-)

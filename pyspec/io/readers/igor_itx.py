@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from pyspec.io.blocks import Axis, Block, meta_numbers, raw_table_of
 from pyspec.io.raw_table import RawTable, monotonic
-from pyspec.io.reader import Reader, Request, Start, damaged
+from pyspec.io.reader import Request, Start, damaged
 from pyspec.io.tables.cells import entries_of, number, numbers_of
 from pyspec.io.tables.text import read_text
 from pyspec.io.units import dim_name, guess_kind, is_angle, is_unit, split_unit
@@ -224,15 +224,3 @@ def _meta(wave: _Wave) -> dict[str, object]:
         photon_energy="Excitation Energy",
         pass_energy="Pass Energy",
     )
-
-
-READER = Reader(
-    name="igor_itx",
-    what="Igor Pro .itx: text waves with their scaling and units",
-    endings=("itx", "awav"),
-    sniff=sniff,
-    read=read,
-    keywords=("block",),
-    example='read("waves.itx", block="spectrum")',
-    checked="files that igorwriter writes",
-)

@@ -14,7 +14,7 @@ from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, raw_table_of
 from pyspec.io.optional import need
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start, damaged
+from pyspec.io.reader import Request, Start, damaged
 
 _UNITS = {"1/cm": "cm-1", "nanometers": "nm", "micrometers": "um", "seconds": "s", "ev": "eV"}
 _LABELS = {"cm-1": "wavenumber", "nm": "wavelength", "um": "wavelength"}
@@ -68,16 +68,3 @@ def _block(path: Path, part: Mapping[str, object], number: int) -> Block:
     dim = "time" if unit == "s" else "energy"
     axis = Axis(dim, x, _LABELS.get(unit, str(part.get("xlabel", ""))), unit)
     return Block(title, [axis], [(label.lower(), "", y)], meta=meta)
-
-
-READER = Reader(
-    name="jcamp",
-    what="JCAMP-DX, as Bruker and others export it",
-    endings=("jdx", "dx", "jcm"),
-    sniff=sniff,
-    read=read,
-    keywords=("block",),
-    example='read("polystyrene.jdx", to="eV")',
-    checked="files that a writer in the tests makes",
-    libraries=("jcamp",),
-)

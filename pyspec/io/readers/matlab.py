@@ -8,12 +8,16 @@ import numpy as np
 
 from pyspec.io.arrays import Entry, choose
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start, begins_with
+from pyspec.io.reader import Request, Start, begins_with
 from pyspec.io.readers.hdf5 import entries_of, noted, opened
 from pyspec.io.sizes import check_size
 
 #: Structures in structures are looked through this deep.
 _DEEPEST = 4
+
+
+#: Whether a file is of this format, by its first bytes.
+sniff = begins_with(b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file")
 
 
 def read(request: Request) -> RawTable:
@@ -45,15 +49,3 @@ def _entries(name: str, value: object, depth: int) -> Iterator[Entry]:
         lines = value.ndim == 2 and 1 in value.shape
         array = value.ravel() if lines else value
         yield Entry.of(name, array)
-
-
-READER = Reader(
-    name="matlab",
-    what="MATLAB .mat: arrays by name, fields of structures as name.field",
-    endings=("mat",),
-    sniff=begins_with(b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"),
-    read=read,
-    keywords=("data", "errors"),
-    example='read("scan.mat", data="scan.counts", energy="scan.E")',
-    checked="files that SciPy and h5py write",
-)

@@ -10,7 +10,7 @@ from typing import Any
 from pyspec.errors import DataError, one_line
 from pyspec.io.optional import available, need
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Request, Start
 from pyspec.io.readers.hdf5 import MAGIC, opened
 from pyspec.io.sizes import check_size
 from pyspec.io.xarrays import raw_table_of_xarray
@@ -68,16 +68,3 @@ def open_netcdf(path: Path, **options: object) -> Any:
     finally:
         sys.unraisablehook = before
     raise DataError(f"{path}: cannot be opened as NetCDF ({reason}); copy it again")
-
-
-READER = Reader(
-    name="netcdf",
-    what="NetCDF 3 and 4, also as xarray writes it",
-    endings=_ENDINGS,
-    sniff=sniff,
-    read=read,
-    keywords=("data", "errors"),
-    example='read("map.nc", data="counts", errors="sigma", energy="eV")',
-    checked="a measured file",
-    libraries=("xarray", "h5netcdf"),
-)

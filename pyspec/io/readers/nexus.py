@@ -15,7 +15,7 @@ from pyspec.errors import DataError, several, suggest
 from pyspec.io.arrays import choose
 from pyspec.io.optional import available, need
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Request, Start
 from pyspec.io.readers.hdf5 import (
     MAGIC,
     attribute,
@@ -283,16 +283,3 @@ def _meta(entry: h5py.Group) -> dict[str, object]:
 
     entry.visititems(visit)
     return meta
-
-
-READER = Reader(
-    name="nexus",
-    what="NeXus, with NXmpes and NXxps",
-    endings=_ENDINGS,
-    sniff=sniff,
-    read=read,
-    keywords=("data", "errors"),
-    example='read("scan.nxs", data="entry/data", energy_scale="binding")',
-    checked="files of pynxtools-xps",
-    libraries=("h5py",),
-)

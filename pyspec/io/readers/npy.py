@@ -6,7 +6,10 @@ import numpy as np
 
 from pyspec.errors import DataError, one_line
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, begins_with
+from pyspec.io.reader import Request, begins_with
+
+#: Whether a file is of this format, by its first bytes.
+sniff = begins_with(b"\x93NUMPY")
 
 
 def read(request: Request) -> RawTable:
@@ -19,14 +22,3 @@ def read(request: Request) -> RawTable:
             f"{request.path}: cannot be read as NPY ({one_line(error)}); save numbers: np.save"
         ) from None
     return RawTable(array, [None] * array.ndim, notes=[f"NPY, {array.dtype}, no axes inside"])
-
-
-READER = Reader(
-    name="npy",
-    what="one NumPy array",
-    endings=("npy",),
-    sniff=begins_with(b"\x93NUMPY"),
-    read=read,
-    example='read("data.npy", energy="energy.npy", time="time.txt")',
-    checked="files of NumPy",
-)

@@ -9,7 +9,7 @@ import numpy as np
 from pyspec.errors import DataError, one_line
 from pyspec.io.arrays import Entry, choose
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Request, Start
 from pyspec.io.sizes import check_size
 
 
@@ -38,15 +38,3 @@ def read(request: Request) -> RawTable:
             "np.savez(path, data=..., energy=..., time=...)"
         ) from None
     return choose(path, "NPZ", entries, request)
-
-
-READER = Reader(
-    name="npz",
-    what="NumPy arrays by name",
-    endings=("npz",),
-    sniff=sniff,
-    read=read,
-    keywords=("data", "errors"),
-    example='read("scan.npz", data="counts", energy="E", time="delay")',
-    checked="files of NumPy",
-)

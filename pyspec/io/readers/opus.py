@@ -17,7 +17,7 @@ import numpy as np
 
 from pyspec.io.blocks import Axis, Block, raw_table_of
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, begins_with, damaged
+from pyspec.io.reader import Request, begins_with, damaged
 
 _KINDS = {
     1: "spectrum", 2: "interferogram", 3: "phase", 4: "absorbance", 5: "transmittance",
@@ -28,6 +28,10 @@ _ORIGINS = {1: "sample", 2: "reference"}
 #: Unit of the axis: parameter DXU → label and unit.
 _AXES = {"WN": ("wavenumber", "cm-1"), "MI": ("wavelength", "um"), "MIN": ("time", "min")}
 _MOST_BLOCKS = 1000
+
+
+#: Whether a file is of this format, by its first bytes.
+sniff = begins_with(b"\n\n\xfe\xfe")
 
 
 def read(request: Request) -> RawTable:
@@ -108,15 +112,3 @@ def _block(path: Path, raw: bytes, kind: int, params: Mapping[str, int | float |
     label, unit = _AXES.get(str(params.get("DXU", "")), (str(params.get("DXU", "")), ""))
     dim = "time" if label == "time" else "energy"
     return Block(name, [Axis(dim, axis, label, unit)], [(word, "", values)], meta=params)
-
-
-READER = Reader(
-    name="opus",
-    what="Bruker OPUS: infrared and Raman spectra",
-    endings=("0", "1", "opus"),
-    sniff=begins_with(b"\n\n\xfe\xfe"),
-    read=read,
-    keywords=("block",),
-    example='read("film.0", block="absorbance", to="eV")',
-    checked="files that a writer in the tests makes, compared with brukeropus",
-)

@@ -16,11 +16,15 @@ import numpy as np
 from pyspec.errors import DataError
 from pyspec.io.blocks import Axis, Block, meta_numbers, raw_table_of
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, begins_with, damaged
+from pyspec.io.reader import Request, begins_with, damaged
 from pyspec.io.tables.cells import entries_of
 
 _END = re.compile(rb"EOFH\r?\n")
 _FILE_BYTES, _SPECTRUM_BYTES = 16, 96
+
+
+#: Whether a file is of this format, by its first bytes.
+sniff = begins_with(b"SOFH\r", b"SOFH\n")
 
 
 def read(request: Request) -> RawTable:
@@ -97,15 +101,3 @@ def _block(
     letters = fields[14].to_bytes(4, "little").split(b"\x00")[0].decode("latin-1")
     unit = {"c/s": "counts/s"}.get(letters, letters) if letters.isprintable() else ""
     return Block(name, axes, [("intensity", unit, data)], meta=own)
-
-
-READER = Reader(
-    name="phi",
-    what="PHI .spe: regions of a VersaProbe or Quantera",
-    endings=("spe",),
-    sniff=begins_with(b"SOFH\r", b"SOFH\n"),
-    read=read,
-    keywords=("block",),
-    example='read("SnO2.spe", block="Su1s", energy_scale="kinetic")',
-    checked="a measured file",
-)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pyspec.io.blocks import Axis, Block, meta_numbers, raw_table_of
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start, damaged
+from pyspec.io.reader import Request, Start, damaged
 from pyspec.io.tables.cells import number, numbers_of
 from pyspec.io.tables.text import read_text
 from pyspec.io.units import dim_name, split_unit
@@ -130,15 +130,3 @@ def _table(
         says = "the first column of [Data] is not the energy that the region announces"
         raise damaged(path, f"region {number_}: {says}")
     return table[:, 1:]
-
-
-READER = Reader(
-    name="scienta_txt",
-    what="Scienta SES .txt: regions with their metadata, angle-resolved or not",
-    endings=("txt",),
-    sniff=sniff,
-    read=read,
-    keywords=("block",),
-    example='read("Cu_0001.txt", block="survey")',
-    checked="a measured file",
-)

@@ -13,7 +13,7 @@ import numpy as np
 from pyspec.errors import one_line
 from pyspec.io.blocks import Axis, Block, meta_numbers, raw_table_of
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start, damaged
+from pyspec.io.reader import Request, Start, damaged
 from pyspec.io.sizes import check_size, zip_names
 from pyspec.io.units import dim_name, split_unit
 
@@ -75,15 +75,3 @@ def _block(path: Path, archive: ZipFile, region: str) -> Block:
     meta = meta_numbers(info, photon_energy="Excitation Energy", pass_energy="Pass Energy")
     columns = [("intensity", "counts", data.reshape([sizes[k] for k in kept]))]
     return Block(keys.get("name", region), [axes[k] for k in kept], columns, meta=meta)
-
-
-READER = Reader(
-    name="scienta_zip",
-    what="Scienta SES .zip (DA30): regions with their metadata",
-    endings=("zip",),
-    sniff=sniff,
-    read=read,
-    keywords=("block",),
-    example='read("map_0003.zip", block="Fermi map")',
-    checked="archives that a writer in the tests makes",
-)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Request, Start
 from pyspec.io.tables.layout import read_layout
 from pyspec.io.tables.text import read_table, read_text
 
@@ -21,15 +21,3 @@ def read(request: Request) -> RawTable:
     if "energy" not in table.units:
         table.labels.setdefault("energy", "wavelength")
     return table
-
-
-READER = Reader(
-    name="sia",
-    what="KiMoPack's .SIA: delays × wavelengths, tabs",
-    endings=("sia",),
-    sniff=sniff,
-    read=read,
-    keywords=("decimal",),
-    example='read("TA_film.SIA", units={"energy": "nm"}, to="eV")',
-    checked="a measured file",
-)

@@ -10,7 +10,7 @@ import numpy as np
 
 from pyspec.io.blocks import Axis, Block, meta_numbers, raw_table_of
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start, damaged
+from pyspec.io.reader import Request, Start, damaged
 from pyspec.io.tables.cells import number, numbers_of
 from pyspec.io.tables.text import read_text
 
@@ -116,15 +116,3 @@ def _block(path: Path, part: _Part) -> Block:
     )
     detail = ", ".join(word for word in (meta.get("Group", ""), part.where) if word)
     return Block(meta.get("Region", "spectrum"), [axis], columns, detail, meta=numbers)
-
-
-READER = Reader(
-    name="specs_xy",
-    what="SPECS Prodigy .xy: regions, cycles and scans with their metadata",
-    endings=("xy",),
-    sniff=sniff,
-    read=read,
-    keywords=("block", "columns"),
-    example='read("sample.xy", block="Survey")',
-    checked="a measured file",
-)

@@ -10,7 +10,7 @@ import numpy as np
 
 from pyspec.errors import DataError, several, suggest
 from pyspec.io.raw_table import RawTable, runs
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Request, Start
 from pyspec.io.tables.cells import cells, entries_of, number, style_of, words_of
 from pyspec.io.tables.columns import Table, roles_of, without_empty, without_index, without_text
 from pyspec.io.tables.layout import may_be_columns, read_layout
@@ -224,15 +224,3 @@ def choose(path: Path, parts: Sequence[Part], block: int | str | None) -> Part:
         near = suggest(str(block), [name for part in parts for name in (part.title, part.name)])
         raise DataError(f"{path}: {says}; it has {listed}{near if not chosen else ''}")
     return chosen[0]
-
-
-READER = Reader(
-    name="text",
-    what="CSV, TSV, columns between white space; XAS, XES and EELS tables with # headers",
-    endings=("csv", "tsv", "txt", "dat", "xy", "prn"),
-    sniff=sniff,
-    read=read,
-    keywords=("layout", "columns", "delimiter", "decimal", "block", "errors"),
-    example='read("scan.csv", columns=["energy", "counts"], errors="sigma", decimal=",")',
-    checked="measured files",
-)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pyspec.errors import DataError
 from pyspec.io.blocks import UNKNOWN, Axis, Block, choose, raw_table_of
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start, damaged
+from pyspec.io.reader import Request, Start, damaged
 from pyspec.io.tables.text import read_text
 from pyspec.io.units import guess_kind, show_unit
 
@@ -239,15 +239,3 @@ def _calibrations(blocks: Sequence[Block]) -> list[str]:
         return [note]
     do = f"; shift(energy={by:.6g}) does it to binding energies, {-by:.6g} to kinetic ones"
     return [note + ("" if more else do)]
-
-
-READER = Reader(
-    name="vamas",
-    what="VAMAS, ISO 14976",
-    endings=("vms", "npl"),
-    sniff=sniff,
-    read=read,
-    keywords=("block", "columns"),
-    example='read("survey.vms", block="C 1s", energy_scale="binding")',
-    checked="measured files",
-)

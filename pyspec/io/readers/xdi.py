@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from pyspec.io.raw_table import RawTable
-from pyspec.io.reader import Reader, Request, Start
+from pyspec.io.reader import Request, Start
 from pyspec.io.readers.text import raw_table_of
 from pyspec.io.tables.cells import entries_of
 from pyspec.io.tables.text import read_table, read_text
@@ -36,15 +36,3 @@ def read(request: Request) -> RawTable:
     table.meta = meta
     table.notes.insert(0, "XDI")
     return table
-
-
-READER = Reader(
-    name="xdi",
-    what="XDI .xdi: X-ray absorption, columns and units named in the header",
-    endings=("xdi",),
-    sniff=sniff,
-    read=read,
-    keywords=("columns", "errors"),
-    example='read("Fe_K.xdi", columns=["energy", "mutrans"])',
-    checked="files that a writer in the tests makes",
-)
