@@ -141,8 +141,11 @@ def folder_lock(path: str | Path) -> Iterator[None]:
         yield
         return
     if sys.platform == "win32":
-        with _lock_file(folder / f".{_host()}.pyspec-lock"):
+        alone = _open_alone(folder / f".{_host()}.pyspec-lock")
+        try:
             yield
+        finally:
+            _winapi.CloseHandle(alone)
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -155,19 +158,10 @@ def folder_lock(path: str | Path) -> Iterator[None]:
 
 if sys.platform == "win32":
 
-    @contextmanager
-    def _lock_file(path: Path) -> Iterator[None]:
-        """Holds a file that nobody else can open, and that goes when it is closed, also by the end
-        of the process: Windows cannot lock a folder."""
-        handle = _open_alone(path)
-        try:
-            yield
-        finally:
-            _winapi.CloseHandle(handle)
-
     def _open_alone(path: Path) -> int:
-        """Waits for whoever has the file open. While Windows removes it, access is denied for a
-        moment; after a second of that it is an error."""
+        """Opens a file that nobody else can open, and that goes when it is closed, also by the end
+        of the process: Windows cannot lock a folder. Waits for whoever has it. While Windows
+        removes it, access is denied for a moment; after a second of that it is an error."""
         end = time.monotonic() + _PATIENCE
         while True:
             try:

@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, several, suggest
-from pyspec.io.raw_table import RawTable
+from pyspec.io.raw_table import Array, RawTable
 from pyspec.io.units import guess_kind, show_unit
 
-Array = npt.NDArray[np.float64]
 #: A value that is not known is written as 1E37 in some formats.
 UNKNOWN = 1e36
 
@@ -88,7 +87,13 @@ def raw_table_of(
         raise DataError(f"{path}: block {first.name!r} has an axis but no data")
     which = _column(path, first, columns)
     label, unit, _ = first.columns[which]
-    parts = [_values(path, other, label, which) for other in chosen]
+    for other in chosen:
+        if len(other.columns) <= which or other.columns[which][0] != label:
+            raise DataError(
+                f"{path}: block {other.name!r} has no quantity {label!r} at the same place as the "
+                "others; choose one block with block="
+            )
+    parts = [other.columns[which][2] for other in chosen]
     alone = sum(other.name == first.name for other in blocks) == 1
     name = first.name if alone else first.title
     table = RawTable(parts[0], [*dims], name=name, meta=dict(first.meta))
@@ -135,15 +140,6 @@ def _same(axis: Array, other: Array) -> bool:
     """Whether two axes differ by rounding alone, in whatever unit they are."""
     slack = 1e-9 * float(np.abs(axis[np.isfinite(axis)]).max(initial=0.0))
     return bool(np.allclose(axis, other, rtol=0.0, atol=slack, equal_nan=True))
-
-
-def _values(path: Path, block: Block, label: str, which: int) -> npt.NDArray[np.generic]:
-    if len(block.columns) <= which or block.columns[which][0] != label:
-        raise DataError(
-            f"{path}: block {block.name!r} has no quantity {label!r} at the same place as the "
-            "others; choose one block with block="
-        )
-    return block.columns[which][2]
 
 
 def _column(path: Path, block: Block, columns: object) -> int:

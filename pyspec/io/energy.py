@@ -9,15 +9,12 @@ from dataclasses import replace
 from typing import TypeGuard, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec.errors import DataError, suggest
-from pyspec.io.dataset import Dataset
+from pyspec.io.dataset import Array, Dataset
 from pyspec.io.units import show_unit
 from pyspec.model.data.energy_scale import scale_of_label
 from pyspec.model.data.source import source_of
-
-Array = npt.NDArray[np.float64]
 
 # Exact by the definition of the SI (2019): J s, m/s, C.
 _H, _C, _E = 6.62607015e-34, 299792458.0, 1.602176634e-19

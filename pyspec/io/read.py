@@ -34,9 +34,6 @@ FORMATS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 #: What files begin with that the HDF5 library reads.
 IN_HDF5 = (b"\x89HDF", b"MATLAB 7.3")
 
-#: A message is not longer than this, whatever names and values a file or a call has.
-MOST_WORDS = 1800
-
 
 @answered
 def read(
@@ -147,15 +144,7 @@ def read(
             raise DataError(f"{file}: jacobian=True belongs to a change of unit; say to='eV'")
         return dataset
     except DataError as error:
-        raise DataError(within(str(error))) from None
-
-
-def within(text: str) -> str:
-    """A message on one line, without control characters, its middle left out where it is long."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text[:100_000]).split())
-    if len(line) <= MOST_WORDS:
-        return line
-    return f"{line[: MOST_WORDS * 2 // 3]} … {line[-MOST_WORDS // 3 :]}"
+        raise DataError(" ".join(visible(str(error)).split())) from None
 
 
 def _dataset(
@@ -219,7 +208,7 @@ def _axes(
             is_npy = npy.sniff(Start.of(near))
             outside[kind] = npy.read(Request(near)).data if is_npy else read_axis(near)
             notes.append(f"{kind} is what {near} holds")
-        elif reader.has_names and isinstance(axis, str):
+        elif "data" in reader.keywords and isinstance(axis, str):  # its arrays have names
             inside[kind] = axis
         else:
             names = sorted(item.name for item in file.parent.iterdir() if item.is_file())

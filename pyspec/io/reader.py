@@ -145,8 +145,3 @@ class Reader:
     example: str = ""
     checked: str = ""
     libraries: tuple[str, ...] = ()
-
-    @property
-    def has_names(self) -> bool:
-        """Whether arrays inside have names, so that `energy=` and `time=` can be such a name."""
-        return "data" in self.keywords

@@ -15,22 +15,12 @@ UNREAD: tuple[tuple[str, str, tuple[bytes, ...]], ...] = (
     ("an old Excel file (.xls)", _CSV, (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",)),
     ("compressed", "unpack it first", (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf")),
     ("a PDF", _CSV, (b"%PDF-",)),
-    (
-        "a picture",
-        "pyspec needs the numbers, export them as CSV",
-        (b"\x89PNG", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*", b"GIF8"),
-    ),
-    (
-        "a database (SQLite; SPECS .sle)",
-        "export it as .xy or .vms in the program that wrote it",
-        (b"SQLite format 3",),
-    ),
-    (
-        "a Python pickle",
-        "save the arrays with numpy.savez",
-        (b"\x80\x04\x95", b"\x80\x05\x95"),
-    ),
-)
+    ("a picture", "pyspec needs the numbers, export them as CSV",
+     (b"\x89PNG", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*", b"GIF8")),
+    ("a database (SQLite; SPECS .sle)", "export it as .xy or .vms in the program that wrote it",
+     (b"SQLite format 3",)),
+    ("a Python pickle", "save the arrays with numpy.savez", (b"\x80\x04\x95", b"\x80\x05\x95")),
+)  # fmt: skip
 
 
 def refuse_unread(start: Start) -> None:

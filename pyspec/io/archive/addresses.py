@@ -42,18 +42,15 @@ def references_of(measurement: Measurement) -> list[dict[str, object]]:
     return references
 
 
-def as_given(data: object) -> Any:
-    """Data as they were handed over: by reference, or as an array."""
-    source = as_source(data)
-    return np.asarray(data) if source is None else source
-
-
 def measured_again(record: Record, data: object) -> Measurement:
     """The measurement of a fit of an archive, with these data, or those where they stood; without
     data where nothing is known of them.
 
     Raises :class:`DataError` where they do not stand there any more."""
-    values, seen = None if data is None else as_given(data), Seen()
+    values: Any = None if data is None else as_source(data)
+    if values is None and data is not None:
+        values = np.asarray(data)
+    seen = Seen()
     windows = ("rows", "columns")
     measured: dict[str, Any] = {
         key: tuple(np.asarray(value).tolist()) if key in windows and value is not None else value
@@ -106,28 +103,19 @@ def _address(source: Source) -> dict[str, str]:
     return {"kind": "", "path": whole.name, "key": ""}
 
 
-def _local(subject: str, path: str, is_store: bool, say: str) -> Path:
-    """The path of a file, or of the folder of a store, on this machine. An archive may come from
-    elsewhere: what it says opens no address."""
+def _open(reference: Reference) -> Source:
+    kind, path, key = map(str, (reference["kind"], reference["path"], reference["key"]))
+    subject, say = f"the {reference['what']}", "fit them again from your script"
+    if reference["what"] == "data":
+        say = "hand them over: refit(data)"
+    if not kind:
+        raise DataError(f"{subject} were by reference ({path}), and no file is known; {say}")
+    # An archive may come from elsewhere: what it says opens no address.
     if "://" in path or "::" in path or path.startswith(("//", "\\\\")):
         raise DataError(f"{subject} stood at {path}, an address that is not opened; {say}")
     place = Path(path).resolve()
-    if not (place.is_dir() if is_store else place.is_file()):
+    if not (place.is_dir() if kind == "zarr" else place.is_file()):
         raise DataError(f"{subject} stood in {path}, where no such file is; {say}")
-    return place
-
-
-def _open(reference: Reference) -> Source:
-    kind, path, key = map(str, (reference["kind"], reference["path"], reference["key"]))
-    subject = "the data" if reference["what"] == "data" else f"the {reference['what']}"
-    say = (
-        "hand them over: refit(data)"
-        if subject == "the data"
-        else "fit them again from your script"
-    )
-    if not kind:
-        raise DataError(f"{subject} were by reference ({path}), and no file is known; {say}")
-    place = _local(subject, path, kind == "zarr", say)
     try:
         if kind == "hdf5":
             with opened(place):  # refuses what reads from files elsewhere

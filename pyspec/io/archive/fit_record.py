@@ -15,7 +15,6 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec._version import VERSION
 from pyspec.errors import DataError
@@ -33,11 +32,10 @@ from pyspec.fit.findings.finding import Finding
 from pyspec.fit.results.joint import Member
 from pyspec.io.archive.addresses import is_left_out, references_of
 from pyspec.io.archive.contents import NAMED
+from pyspec.io.archive.fields import Array
 from pyspec.model import Model
 from pyspec.model.build.inputs import own_inputs
 from pyspec.model.data.source import source_of
-
-Array = npt.NDArray[np.float64]
 
 #: Numbers of a slice, and its texts.
 NUMBERS, TEXTS = ("redchi", "chisqr", "nfev"), ("status", "message")
@@ -302,12 +300,8 @@ def _goodness(result: FitResult) -> dict[str, float]:
 
 def _lines(findings: Sequence[Finding]) -> str:
     """Findings as JSON, each a line of its own."""
-
-    def plain(number: np.generic) -> object:
-        return number.item()
-
     records = [{**finding.to_dict(), "numbers": dict(finding.numbers)} for finding in findings]
-    return "\n".join(json.dumps(record, default=plain) for record in records)
+    return "\n".join(json.dumps(record, default=np.generic.item) for record in records)
 
 
 def _samples(samples: MCMCResult | None) -> dict[str, object] | None:

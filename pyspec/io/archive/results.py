@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec.calls import Named
 from pyspec.fit import (
@@ -29,14 +28,12 @@ from pyspec.fit.ending import Determined, Ending
 from pyspec.fit.findings.finding import Finding
 from pyspec.fit.results.joint import Member
 from pyspec.io.archive.contents import NAMED
-from pyspec.io.archive.fields import Record, Samples
+from pyspec.io.archive.fields import Array, Record, Samples
 from pyspec.io.archive.fit_record import ARRAYS, AT, BY_NAME, NUMBERS, OF_ENDING, TEXTS
 from pyspec.io.archive.problems import Recorded, RecordedFiles, RecordedSlice, table_of
 from pyspec.model.data.digest import checksum_of
 from pyspec.model.sizes import unit_of
 from pyspec.plan.start import Limits, StartParameters
-
-Array = npt.NDArray[np.float64]
 
 
 def result_of(record: Record, data: object) -> FitResult | SliceResults:
@@ -153,7 +150,8 @@ def _result(
         **more,
     )
     _show(result, table)
-    result._tell(_findings(findings))  # as they were: nothing is worked out anew
+    lines = str(findings).splitlines()  # as they were: nothing is worked out anew
+    result._tell(tuple(Finding.from_dict(json.loads(line)) for line in lines))
     return result
 
 
@@ -322,10 +320,6 @@ def _ending_of(record: Record, n: int) -> Ending:
 def _left_of(record: Record) -> Determined | None:
     left = record.get("left")
     return None if left is None else Determined(left["covariance"], left["away"])
-
-
-def _findings(text: object) -> tuple[Finding, ...]:
-    return tuple(Finding.from_dict(json.loads(line)) for line in str(text).splitlines())
 
 
 def _samples_of(contents: Samples | None) -> MCMCResult | None:

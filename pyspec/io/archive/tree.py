@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
@@ -193,24 +192,16 @@ def _write_array(
     if packed or isinstance(group, _Nowhere):
         group.create_dataset(key, data=array, dtype=array.dtype, **packed)
         return
-    from h5py import h5d, h5s, h5t
-
-    space = h5s.create_simple(array.shape) if array.shape else h5s.create(h5s.SCALAR)
-    kind = h5t.py_create(array.dtype, logical=True)
-    made = h5d.create(group.id, key.encode(), kind, space, _without_times())
-    if array.size:
-        plain = np.ascontiguousarray(array).reshape(array.shape)
-        made.write(h5s.ALL, h5s.ALL, plain, kind)
-
-
-@cache
-def _without_times() -> h5py.h5p.PropDCID:
-    """The options of a dataset that keeps no times."""
-    from h5py import h5p
+    from h5py import h5d, h5p, h5s, h5t
 
     options = h5p.create(h5p.DATASET_CREATE)
     options.set_obj_track_times(False)
-    return options
+    space = h5s.create_simple(array.shape) if array.shape else h5s.create(h5s.SCALAR)
+    kind = h5t.py_create(array.dtype, logical=True)
+    made = h5d.create(group.id, key.encode(), kind, space, options)
+    if array.size:
+        plain = np.ascontiguousarray(array).reshape(array.shape)
+        made.write(h5s.ALL, h5s.ALL, plain, kind)
 
 
 def _numbers(value: object, place: str) -> npt.NDArray[np.generic]:

@@ -20,18 +20,22 @@ from pyspec.io.tables.cells import entries_of
 _HEADERS = {2: 126, 5: 384}
 
 
+def _header(raw: bytes) -> tuple[int, str, bool]:
+    """(version, order of bytes, whether the checksum fits); version 0 where this is no wave."""
+    for order in "<>":
+        words = np.frombuffer(raw[:384][: len(raw) // 2 * 2], f"{order}i2")
+        version = int(words[0]) if words.size else 0
+        length = _HEADERS.get(version, 0)
+        if length:
+            checksum = int(words[: length // 2].sum(dtype=np.int64)) & 0xFFFF
+            return version, order, checksum == 0 and 2 * words.size >= length
+    return 0, "<", False
+
+
 def sniff(start: Start) -> bool:
     """By version and checksum; with the ending .ibw by the version alone."""
-    for order in ("<i2", ">i2"):
-        words = np.frombuffer(start.raw[: len(start.raw) // 2 * 2], order)
-        length = _HEADERS.get(int(words[0])) if words.size else None
-        if length is None:
-            continue
-        if start.suffix in (".ibw", ".bwav"):
-            return True
-        if words.size * 2 >= length:
-            return int(words[: length // 2].sum(dtype=np.int64)) & 0xFFFF == 0
-    return False
+    version, _, fits = _header(start.raw)
+    return version > 0 and (fits or start.suffix in (".ibw", ".bwav"))
 
 
 def _check_header(path: Path) -> None:
@@ -41,17 +45,11 @@ def _check_header(path: Path) -> None:
     at byte 2 in version 2.
     """
     raw = path.read_bytes()
-    for order in "<>":
-        version = int(np.frombuffer(raw[:2], f"{order}i2")[0]) if len(raw) > 1 else 0
-        length = _HEADERS.get(version)
-        if length is None or len(raw) < length:
-            continue
-        words = np.frombuffer(raw[:length], f"{order}i2")
-        begins, count = (4, 15) if version == 5 else (2, 2)
-        sizes = np.frombuffer(raw[begins : begins + 4 * count], f"{order}i4").astype(np.int64)
-        fits = (sizes >= 0).all() and sizes.sum() <= len(raw)
-        if int(words.sum(dtype=np.int64)) & 0xFFFF == 0 and fits:
-            return
+    version, order, fits = _header(raw)
+    begins, count = (4, 15) if version == 5 else (2, 2)
+    sizes = np.frombuffer(raw, f"{order}i4", count, begins).astype(np.int64) if fits else None
+    if sizes is not None and (sizes >= 0).all() and sizes.sum() <= len(raw):
+        return
     raise damaged(path, "the header of the Igor wave has another checksum, version or lengths")
 
 

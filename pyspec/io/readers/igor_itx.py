@@ -11,16 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec.io.blocks import Axis, Block, meta_numbers, raw_table_of
-from pyspec.io.raw_table import RawTable, monotonic
+from pyspec.io.raw_table import Array, RawTable, monotonic
 from pyspec.io.reader import Request, Start, damaged
 from pyspec.io.tables.cells import entries_of, number, numbers_of
 from pyspec.io.tables.text import read_text
 from pyspec.io.units import dim_name, guess_kind, is_angle, is_unit, split_unit
-
-Array = npt.NDArray[np.float64]
 
 _WAVES = re.compile(r"^WAVES(?P<flags>(?:\s*/[^\s'\"]+)*)\s*(?P<names>.*)$", re.IGNORECASE)
 _SHAPE = re.compile(r"/N=\(([\d,\s]+)\)", re.IGNORECASE)

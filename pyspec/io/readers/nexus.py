@@ -102,7 +102,12 @@ def _signal(
     item = file if wanted is None else _named(path, file, wanted, h5py)
     if isinstance(item, h5py.Dataset):
         return item.parent, item
-    item = _follow(item, h5py)
+    for _ in range(_MOST_STEPS):  # along the chain of `default` attributes
+        name = attribute(item, "default")
+        following = item.get(name) if name else None
+        if not isinstance(following, h5py.Group):
+            break
+        item = following
     if attribute(item, "NX_class") != "NXdata" and not attribute(item, "signal"):
         groups = _data_groups(item)
         if len(groups) > 1:
@@ -128,17 +133,6 @@ def _signal(
             f"data=: {listed}"
         )
     return item, arrays[name]
-
-
-def _follow(item: h5py.Group | h5py.Dataset, h5py: ModuleType) -> h5py.Group:
-    """The group at the end of the chain of `default` attributes."""
-    for _ in range(_MOST_STEPS):
-        name = attribute(item, "default")
-        following = item.get(name) if name else None
-        if not isinstance(following, h5py.Group):
-            break
-        item = following
-    return item
 
 
 def _named(path: Path, file: h5py.File, wanted: str, h5py: ModuleType) -> h5py.Group | h5py.Dataset:

@@ -46,12 +46,8 @@ def read(request: Request) -> RawTable:
         work_function="AnalyserWorkFcn",
     )
     blocks = _blocks(path, raw[end.end() :], regions, meta)
-    return raw_table_of(
-        path,
-        blocks,
-        request.block,
-        note=f"PHI .spe, {meta.get('InstrumentModel', '')}".rstrip(", "),
-    )
+    note = f"PHI .spe, {meta.get('InstrumentModel', '')}".rstrip(", ")
+    return raw_table_of(path, blocks, request.block, note=note)
 
 
 def _blocks(

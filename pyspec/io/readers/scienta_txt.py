@@ -7,16 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec.io.blocks import Axis, Block, meta_numbers, raw_table_of
-from pyspec.io.raw_table import RawTable
+from pyspec.io.raw_table import Array, RawTable
 from pyspec.io.reader import Request, Start, damaged
 from pyspec.io.tables.cells import number, numbers_of
 from pyspec.io.tables.text import read_text
 from pyspec.io.units import dim_name, split_unit
-
-Array = npt.NDArray[np.float64]
 
 _HEAD = re.compile(r"^\[(Region|Info|Data|Run Mode Information|User Interface Information)\s*"
                    r"(\d+)(?::(\d+))?\]$")  # fmt: skip

@@ -9,16 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec.errors import DataError
 from pyspec.io.blocks import UNKNOWN, Axis, Block, choose, raw_table_of
-from pyspec.io.raw_table import RawTable
+from pyspec.io.raw_table import Array, RawTable
 from pyspec.io.reader import Request, Start, damaged
 from pyspec.io.tables.text import read_text
 from pyspec.io.units import guess_kind, show_unit
-
-Array = npt.NDArray[np.float64]
 
 MAGIC = "VAMAS Surface Chemical Analysis Standard Data Transfer Format"
 _MAPS = ("MAP", "MAPDP", "MAPSV", "MAPSVDP", "SEM")

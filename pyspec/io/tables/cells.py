@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import overload
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec.errors import DataError
-from pyspec.io.raw_table import monotonic
+from pyspec.io.raw_table import Array, monotonic
 from pyspec.io.units import is_unit
 
-Array = npt.NDArray[np.float64]
 Row = tuple[int, list[str]]
 #: Separator (None is any white space), decimal sign, number of columns and columns of text.
 Style = tuple[str | None, str, int, tuple[int, ...]]

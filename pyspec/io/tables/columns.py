@@ -12,11 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, suggest
-from pyspec.io.raw_table import monotonic
+from pyspec.io.raw_table import Array, monotonic
 from pyspec.io.tables.cells import is_number, number
 from pyspec.io.units import guess_kind, holds_errors, is_unit, show_unit, split_unit
-
-Array = npt.NDArray[np.float64]
 
 #: So many even steps are no accident.
 MANY = 5

@@ -9,11 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.errors import DataError, suggest
-from pyspec.io.raw_table import RawTable, monotonic
+from pyspec.io.raw_table import Array, RawTable, monotonic
 from pyspec.io.tables.columns import Table, has_even_steps
 from pyspec.io.units import axis_kind, guess_kind, holds_errors, show_unit, split_unit
-
-Array = npt.NDArray[np.float64]
 
 LAYOUTS = ("matrix", "columns", "points", "data")
 _SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma", None: "white space"}

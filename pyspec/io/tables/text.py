@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from pyspec.errors import DataError
-from pyspec.io.raw_table import monotonic
+from pyspec.io.raw_table import Array, monotonic
 from pyspec.io.tables.cells import (
     COMMA,
     STYLES,
@@ -28,8 +27,6 @@ from pyspec.io.tables.cells import (
 )
 from pyspec.io.tables.columns import Table
 from pyspec.io.units import guess_kind
-
-Array = npt.NDArray[np.float64]
 
 COMMENTS = ("#", "%", "//", "!")
 #: A number that may have a sign between thousands.
