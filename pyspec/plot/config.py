@@ -333,6 +333,10 @@ def _is_list(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, (tuple, list)) or (isinstance(value, np.ndarray) and value.ndim == 1)
 
 
+def _flag(value: object) -> bool:
+    return isinstance(value, (bool, np.bool_)) or (_number(value) and value in (0, 1))
+
+
 def is_pair(value: object) -> TypeGuard[Sequence[float]]:
     """Whether these are two numbers."""
     return _is_list(value) and len(value) == 2 and all(_number(item) for item in value)
@@ -356,7 +360,7 @@ _RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "str": (lambda value: isinstance(value, str), "a text"),
     "int": (lambda value: _number(value) and value == int(value), "a whole number"),
     "float": (_number, "a number"),
-    "bool": (lambda value: isinstance(value, (bool, np.bool_)) or value in (0, 1), "true or false"),
+    "bool": (_flag, "true or false"),
     "float | None": (lambda value: value is None or _number(value), "a number, or None"),
     "tuple[float, float]": (is_pair, "two numbers"),
     "tuple[float, float] | None": (lambda value: value is None or is_pair(value), "two numbers"),

@@ -212,9 +212,13 @@ def _check_place(ax: object, fig: object, figsize: object) -> None:
     if figsize is not None:
         raise PlotError("figsize= is of a figure of its own; what ax= and fig= give has its size")
     if ax is not None and not isinstance(ax, matplotlib.axes.Axes):
-        raise PlotError(f"ax= takes matplotlib Axes, not {type(ax).__name__}")
+        raise PlotError(
+            f"ax= takes matplotlib Axes, not {type(ax).__name__}; make one: "
+            "figure, ax = plt.subplots()"
+        )
     if fig is not None and not isinstance(fig, matplotlib.figure.FigureBase):
-        raise PlotError(f"fig= takes a Figure or SubFigure, not {type(fig).__name__}")
+        kind = type(fig).__name__
+        raise PlotError(f"fig= takes a Figure or SubFigure, not {kind}; make one: plt.figure()")
     if fig is not None and fig.axes:
         raise PlotError(
             "fig= already holds axes; give an empty Figure, or one part of figure.subfigures(1, 2)"
