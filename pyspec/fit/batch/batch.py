@@ -182,13 +182,11 @@ class Batch(Table[Fit]):
 
     def texts(self, field: str) -> list[str]:
         """As of :meth:`Table.texts`."""
-        made, entries = self.made, ["converged"] * self.n
-        if self.solved is not None:
-            is_lost = self.solved.is_lost
-            for k in np.flatnonzero(made & is_lost if field == "status" else made).tolist():
-                entries[k] = (
-                    "undetermined" if field == "status" else self.message_of(k, self.solved)
-                )
+        made, entries, solved = self.made, ["converged"] * self.n, self.solved
+        if solved is not None:
+            told = made & solved.is_lost if field == "status" else made
+            for k in np.flatnonzero(told).tolist():
+                entries[k] = "undetermined" if field == "status" else self.message_of(k, solved)
         for k, fit in self._objects_of(made):
             entries[k] = getattr(fit, field)
         return entries

@@ -5,6 +5,7 @@ What C is not certain of is left to the single fit."""
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -110,7 +111,8 @@ class InC:
             if type(like.data) is not np.ndarray:
                 return None
             arrays, _ = cases.arrays(range(1), like)
-            read = with_arrays(like, arrays, 0)
+            read, own = copy.copy(like), zip(Arrays._fields, arrays, strict=True)
+            vars(read).update({name: array[0] for name, array in own if array is not None})
             laid = layout_of(compiled, read)
             if laid is None:
                 problem_of(compiled, read, backend)  # lays it out
@@ -145,11 +147,10 @@ class InC:
         self, begin: int, able: Bools, slots: _Slots, check: Callable[[], None], each: bool
     ) -> Iterator[tuple[int, Bools]]:
         solved, places = self.solved, range(begin, begin + len(able))
-        own = slice(begin, begin + len(places))
         arrays, alike = self.cases.arrays(places, self.like)
         able = able & alike & self._starts(places) & self._is_read(arrays)
         if isinstance(self.cases.measured, Rows):
-            solved.checksums[own] = self.cases.measured.checksums(places)
+            solved.checksums[begin : begin + len(places)] = self.cases.measured.checksums(places)
         many = self._many(arrays, places, slots)
         done, budget = 0, max(1, int(PATIENCE / (self.layout.size * SECONDS)))
         while done < len(places):
@@ -273,11 +274,3 @@ class _Slots:
         if job.like.loss == "poisson":  # where one is in doubt, Python knows better starts
             self.structs["search"] = 0
         self._kept = laid, solvers, searches
-
-
-def with_arrays(like: Measurement, arrays: Arrays, k: int) -> Measurement:
-    """A measurement with the k-th of other arrays, which nobody looks at."""
-    measurement = object.__new__(type(like))
-    own = zip(Arrays._fields, arrays, strict=True)
-    measurement.__dict__.update({**vars(like), **{name: a[k] for name, a in own if a is not None}})
-    return measurement

@@ -59,11 +59,8 @@ class Counted:
 
     def __str__(self) -> str:
         chance = " (no more than chance may give)" if self.is_chance else ""
-        each = ""
-        if len(self.places) > 1:
-            each = (
-                f"; one by one: {', '.join(f'{place} in {n}' for place, n in self.places.items())}"
-            )
+        places = ", ".join(f"{place} in {n}" for place, n in self.places.items())
+        each = f"; one by one: {places}" if len(self.places) > 1 else ""
         return (
             f"in {self.count} of {self.total} slices{chance}, the first at {self.first:g}: "
             f"{self.finding}{each}"
@@ -72,12 +69,8 @@ class Counted:
     def to_dict(self) -> dict[str, object]:
         """Plain values that JSON can hold."""
         counts = {"count": self.count, "total": self.total, "first": self.first}
-        return {
-            **self.finding.to_dict(),
-            **counts,
-            "by_place": dict(self.places),
-            "text": str(self),
-        }
+        told = {"by_place": dict(self.places), "text": str(self)}
+        return {**self.finding.to_dict(), **counts, **told}
 
 
 def gathered(

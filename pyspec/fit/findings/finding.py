@@ -81,11 +81,7 @@ def _as_tuples(value: object) -> object:
 
 def unique(findings: Sequence[Finding]) -> list[Finding]:
     """Each once, in their order."""
-    distinct: list[Finding] = []
-    for finding in findings:
-        if finding not in distinct:
-            distinct.append(finding)
-    return distinct
+    return [finding for k, finding in enumerate(findings) if finding not in findings[:k]]
 
 
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:

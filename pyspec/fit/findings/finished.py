@@ -54,8 +54,7 @@ def doubts(
     findings: list[Finding] = []
     outline, measurement, energy = problem.outline, problem.measurement, problem.model.energy
     if energy is not None and not outline.is_time_model:
-        first, last = energy.item(0), energy.item(-1)
-        low, high = min(first, last), max(first, last)
+        low, high = sorted((energy.item(0), energy.item(-1)))
         for component, place in outline.lines:
             if not low <= values[place] <= high:
                 unit = measurement.units.get("energy", "")

@@ -81,10 +81,7 @@ class Kind(Enum):
 
 #: The probability that a fit of good data with a right model has a finding, of kinds that test a
 #: scatter.
-CHANCE = {
-    Kind.NOISE_VARIES: 1e-4,
-    Kind.RESIDUAL_STRUCTURED: 5e-4,
-}
+CHANCE = {Kind.NOISE_VARIES: 1e-4, Kind.RESIDUAL_STRUCTURED: 5e-4}
 
 
 #: A reduced χ² of so many times the expected one hides what follows from it.

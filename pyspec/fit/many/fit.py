@@ -83,13 +83,12 @@ def fit_many(
         )
     limits = max_nfev, max_seconds, scale_covar
     how = checked_how(model.name, method, options, *limits, listed)
-    chosen = "compiled" if backend is None else backend_name(backend)
     batch = Batch(
         cases=Cases(Listed(listed), starts),
         how=how,
         compiled=compile_model(model),
         like=listed[0],
-        backend=chosen,
+        backend="compiled" if backend is None else backend_name(backend),
         kind=OneFit,
     )
     return _run(batch, progress)
@@ -213,9 +212,7 @@ def _run(batch: Batch[OneFit], progress: bool | Callable[[int, int], object] | N
             f"{batch.label}: many fits need their data in memory, these are by reference; give "
             "np.asarray(data), or call fit_model for each"
         )
-    compiled = batch.compiled
-    if batch.backend != "compiled" or not compiled.layouts:  # which has never run
-        make_executor(compiled.model, None, batch.backend)  # what is wrong is so in each fit
+    make_executor(batch.compiled.model, None, batch.backend)  # what is wrong is so in each fit
     with Hold() as hold:
         fit_batch(batch, progress)
         return hold.mark(ManyFits(batch))

@@ -154,10 +154,8 @@ class JointResult(FitResult, Sequence[FitResult]):
         every = {project for full in fulls for project in full.values()}
         own = []
         for finding in findings:
-            mine, is_of_some_file = (
-                any(p in back for p in finding.places),
-                any(p in every for p in finding.places),
-            )
+            mine = any(place in back for place in finding.places)
+            is_of_some_file = any(place in every for place in finding.places)
             if finding.part != index if finding.part is not None else is_of_some_file and not mine:
                 continue
             numbers = dict(finding.numbers)
@@ -238,9 +236,7 @@ class JointResult(FitResult, Sequence[FitResult]):
     @cached_property
     def model(self) -> Model:
         """That of the first file at the best values, a copy; ``joint[1].model`` is the next."""
-        model, full = self._problem.model.copy(), self._fulls[0]
-        model.set_values({name: self.values[full[name]] for name in model.opt_param_names})
-        return model
+        return self.files[0].model
 
     energy, time = property(_of_one_file("energy")), property(_of_one_file("time"))
     components, eval_components = _of_one_file("components()"), _of_one_file("eval_components()")

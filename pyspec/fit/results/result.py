@@ -240,9 +240,7 @@ class FitResult(LmfitNames, Told):
         if self._is_joint_member:
             raise FitError("this is one file of a joint fit; ask the joint result for intervals")
         need_fitted(self)
-        from pyspec.fit.uncertainty.profile import (  # it needs SciPy, which takes long
-            confidence_intervals,
-        )
+        from pyspec.fit.uncertainty.profile import confidence_intervals  # SciPy takes long
 
         return confidence_intervals(self, p_names, sigmas, trace, progress)
 

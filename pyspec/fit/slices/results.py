@@ -161,9 +161,8 @@ class SliceResults(Fits[SliceFit], Told, Measured):
     def findings(self) -> tuple[Counted, ...]:
         """The findings of all slices, each kind once, with the number of slices that have it;
         ``slices[3].result.findings`` are those of one."""
-        pairs = [(self.time[fit.index], fit.result) for fit in self]
-        by_slice = [(t, result.findings) for t, result in pairs if result is not None]
-        return gathered(by_slice, len(self))
+        fitted = ((self.time[fit.index], fit.result) for fit in self if fit.result is not None)
+        return gathered(((time, result.findings) for time, result in fitted), len(self))
 
     @property
     def level(self) -> int:
