@@ -207,7 +207,7 @@ class SliceResults(Fits[SliceFit], Told, Measured):
         executor = make_executor(self._model, Measurement(columns=self.series.columns))
         fit, values = np.full((len(self), self.energy.size), np.nan), self.values
         fitted = np.flatnonzero(~np.isnan(self.chisqr)).tolist()
-        if fitted and (first := self[fitted[0]].result) is not None:
+        if fitted and (first := self.fits.fit_at(fitted[0]).result) is not None:
             _ = first.problem  # of an archive: it raises where the model has become another one
         for k in fitted:
             at = {name: float(column[k]) for name, column in values.items()}
