@@ -97,10 +97,21 @@ def executor_of(
 ) -> Executor:
     """An executor of a model that is compiled, or of a graph alone, as of :func:`make_executor`."""
     backend, model = backend_name(backend), compiled.tree
+    is_by_reference = measurement is not None and source_of(measurement.data) is not None
+    if is_by_reference and backend != "compiled":  # summed in C, block by block, in no other way
+        raise BackendError(
+            f"{compiled.model.name}: the {backend} backend needs its data in memory, these are by "
+            "reference; leave backend= out, or give np.asarray(data)"
+        )
     if model is not None and compiled.outline is not None:
         check_inputs(model, compiled.outline.reads)
-        _check_source(model, measurement, backend)
         if compiled.outline.has_free:
+            if is_by_reference:
+                raise BackendError(
+                    f"{model.name}: amplitudes that are free "
+                    f"({next(iter(free_parameters(model.parameters)))}) need their data in memory, "
+                    "these are by reference; give np.asarray(data), or fit a window of them"
+                )
             check_backend(model, backend)
             return AmplitudesExecutor(compiled, measurement, backend)
     if backend == "tree":
@@ -109,30 +120,13 @@ def executor_of(
     if backend == "interpreted":
         return InterpretedExecutor(plan, measurement)
     packed = compiled.packed
-    if measurement is not None and source_of(measurement.data) is not None:
+    if measurement is not None and is_by_reference:
         return SourceExecutor(plan, measurement, packed=packed)
     made = CompiledExecutor(plan, measurement, packed=packed, pinned=compiled.pinned)
     if backend == "compiled":
         return made
     witnesses = TreeExecutor(compiled.model, measurement), InterpretedExecutor(plan, measurement)
     return CompareExecutor([*witnesses, made])
-
-
-def _check_source(model: Model, measurement: Measurement | None, backend: str) -> None:
-    """Data by reference are summed in C, block by block, and in no other way."""
-    if measurement is None or source_of(measurement.data) is None:
-        return
-    if backend != "compiled":
-        raise BackendError(
-            f"{model.name}: the {backend} backend needs its data in memory, these are by "
-            "reference; leave backend= out, or give np.asarray(data)"
-        )
-    free = free_parameters(model.parameters)
-    if free:
-        raise BackendError(
-            f"{model.name}: amplitudes that are free ({next(iter(free))}) need their data in "
-            "memory, these are by reference; give np.asarray(data), or fit a window of them"
-        )
 
 
 @answered

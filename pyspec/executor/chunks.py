@@ -4,14 +4,16 @@ Nothing else grows with the number of times."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from queue import SimpleQueue
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from pyspec._library import CONSTANTS, LIBRARY, raise_status
 from pyspec._library.memory import address
@@ -22,7 +24,6 @@ from pyspec.executor.frame import Frame
 from pyspec.executor.nodes import Nodes, all_nodes, join, take
 from pyspec.executor.normal import Sums
 from pyspec.executor.protocol import Blocks, Stored
-from pyspec.executor.span import Reading
 from pyspec.executor.store import Job
 from pyspec.model.data.lazy_weights import Beside, rows_of
 from pyspec.model.data.source import whole_of
@@ -98,7 +99,10 @@ def chunk_nodes(
         for frame in others:  # what is prepared is only read from here on
             for field in ("prepared", "prepared_size"):
                 frame.call[field] = first.call[field]
-        summers = [_Summer(executor, frame, sums(), reading) for frame in (first, *others)]
+        struct = None if reading is None else reading.struct
+        summers = [
+            partial(_sum_chunk, executor, frame, sums(), struct) for frame in (first, *others)
+        ]
         # Whatever happens, no thread sums in a frame that has been given back.
         summed = stack.enter_context(closing(_side_by_side(summers, chunks)))
         for begin, end, nodes in summed:
@@ -109,45 +113,42 @@ def chunk_nodes(
     return all_nodes([*apart, take(total)])
 
 
-class _Summer:
-    """Sums chunks, one at a time, in memory of its own."""
-
-    def __init__(
-        self, executor: CompiledExecutor, frame: Frame, sums: Sums, reading: Reading | None
-    ) -> None:
-        self.executor, self.frame, self.sums = executor, frame, sums
-        self._reading = reading
-        self._struct = None if reading is None else reading.struct
-
-    def nodes(self, chunk: Chunk) -> _Summed | None:
-        """The sums of those rows of a chunk that lie in the window, None where none does."""
-        executor, problem = self.executor, self.frame.problem
-        begin = max(chunk.first_row, executor.window.row_begin)
-        end = min(chunk.first_row + len(chunk.data), executor.window.row_end)
-        kept = _describe(executor, self.frame, chunk)
-        if begin >= end:
-            return None
-        problem["row_begin"], problem["row_end"] = begin, end
-        check(executor.packed, executor.plan.name, address(problem))
-        addresses = self.frame.address, self.sums.address
-        if self._struct is None:
-            status = LIBRARY.pyspec_accumulate(*addresses, begin, end)
-        else:
-            status = LIBRARY.pyspec_read(*addresses, address(self._struct), begin, end)
-        del kept
-        raise_status(status, executor.plan.name)
-        return begin, end, take(self.sums)
-
-
 #: The first row, the row behind the last, and the sums of these rows.
 _Summed: TypeAlias = tuple[int, int, Nodes]
 
+#: Sums one chunk at a time in memory of its own; None where no row lies in the window.
+_Summer: TypeAlias = Callable[[Chunk], _Summed | None]
 
-def _side_by_side(summers: list[_Summer], chunks: Iterable[Chunk]) -> Generator[_Summed]:
+
+def _sum_chunk(
+    executor: CompiledExecutor,
+    frame: Frame,
+    sums: Sums,
+    reading: npt.NDArray[np.void] | None,
+    chunk: Chunk,
+) -> _Summed | None:
+    """The sums of those rows of a chunk that lie in the window, None where none does."""
+    problem = frame.problem
+    begin = max(chunk.first_row, executor.window.row_begin)
+    end = min(chunk.first_row + len(chunk.data), executor.window.row_end)
+    kept = _describe(executor, frame, chunk)
+    if begin >= end:
+        return None
+    problem["row_begin"], problem["row_end"] = begin, end
+    check(executor.packed, executor.plan.name, address(problem))
+    if reading is None:
+        status = LIBRARY.pyspec_accumulate(frame.address, sums.address, begin, end)
+    else:
+        status = LIBRARY.pyspec_read(frame.address, sums.address, address(reading), begin, end)
+    del kept
+    raise_status(status, executor.plan.name)
+    return begin, end, take(sums)
+
+
+def _side_by_side(summers: Sequence[_Summer], chunks: Iterable[Chunk]) -> Generator[_Summed]:
     """The sums of the chunks in their order."""
     if len(summers) == 1:
-        summed = (summers[0].nodes(chunk) for chunk in chunks)
-        yield from (nodes_of_chunk for nodes_of_chunk in summed if nodes_of_chunk is not None)
+        yield from filter(None, map(summers[0], chunks))
         return
     idle: SimpleQueue[_Summer] = SimpleQueue()
     for summer in summers:
@@ -156,7 +157,7 @@ def _side_by_side(summers: list[_Summer], chunks: Iterable[Chunk]) -> Generator[
     def nodes(chunk: Chunk) -> _Summed | None:
         summer = idle.get()
         try:
-            return summer.nodes(chunk)
+            return summer(chunk)
         finally:
             idle.put(summer)
 
@@ -164,14 +165,9 @@ def _side_by_side(summers: list[_Summer], chunks: Iterable[Chunk]) -> Generator[
         ahead: deque[Future[_Summed | None]] = deque()
         for chunk in chunks:
             ahead.append(pool.submit(nodes, chunk))
-            if (
-                len(ahead) > len(summers)
-                and (nodes_of_chunk := ahead.popleft().result()) is not None
-            ):
-                yield nodes_of_chunk
-        while ahead:
-            if (nodes_of_chunk := ahead.popleft().result()) is not None:
-                yield nodes_of_chunk
+            if len(ahead) > len(summers) and (summed := ahead.popleft().result()):
+                yield summed
+        yield from filter(None, (future.result() for future in ahead))
 
 
 def in_strips(blocks: Blocks) -> Blocks:

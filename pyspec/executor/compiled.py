@@ -234,10 +234,18 @@ class CompiledExecutor(PlanExecutor):
         known derivative. With `known_only` these are taken to be constant. The columns of
         ``capabilities.unknown_columns`` then lack the part that passes through them.
         """
+        measurement, window = self.measurement, self.window
         columns = self.slopes(theta, fixed, known_only=known_only)
-        columns *= self._residual_slope(theta, fixed)
-        if self.measurement.keep is not None:  # selected, not multiplied: 0 times NaN is NaN
-            columns[:, ~self.window.crop(self.measurement.keep).ravel().astype(bool)] = 0.0
+        # d residual / d model: -weight; of counts, that of the deviance.
+        slope: Array = np.full(self._size, -1.0)
+        if measurement.loss == "poisson" and measurement.data is not None:
+            data = window.crop(measurement.data).ravel()
+            slope = deviance_slope(data, self.run(theta, fixed).ravel(), measurement.loss_scale)
+        if window.weight is not None:
+            slope = slope * window.crop(window.weight).ravel()
+        columns *= slope
+        if measurement.keep is not None:  # selected, not multiplied: 0 times NaN is NaN
+            columns[:, ~window.crop(measurement.keep).ravel().astype(bool)] = 0.0
         return columns
 
     def slopes(self, theta: Values, fixed: Values = None, *, known_only: bool = False) -> Array:
@@ -347,17 +355,6 @@ class CompiledExecutor(PlanExecutor):
     def sums(self, fixed: Values = None) -> AbstractContextManager[SumsOfFit]:
         """The sums of a fit whose loop runs in Python."""
         return each_by_itself(self, fixed) if self.rows is None else self.rows.of_fit(fixed)
-
-    def _residual_slope(self, theta: Values, fixed: Values) -> Array:
-        """d residual / d model: -weight; of counts, that of the deviance."""
-        measurement, window = self.measurement, self.window
-        slope: Array = np.full(self._size, -1.0)
-        if measurement.loss == "poisson" and measurement.data is not None:
-            data = window.crop(measurement.data).ravel()
-            slope = deviance_slope(data, self.run(theta, fixed).ravel(), measurement.loss_scale)
-        if window.weight is not None:
-            slope = slope * window.crop(window.weight).ravel()
-        return slope
 
     def traces(self, theta: Values, fixed: Values = None) -> Array:
         """Every parameter resolved over time: (n_params, n_time)."""

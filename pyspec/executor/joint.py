@@ -93,9 +93,7 @@ class PartsExecutor:
     def run(self, theta: Values, fixed: Values = None) -> Array:
         """The models of all parts over their windows, flattened, one after the other."""
         free = self.theta_of(theta)
-        return np.concatenate(
-            [executor.run(free[gather]).ravel() for executor, gather in self._blocks]
-        )
+        return np.concatenate([block.run(free[gather]).ravel() for block, gather in self._blocks])
 
     def residual(self, theta: Values, fixed: Values = None) -> Array:
         """The residuals of all parts, one after the other."""

@@ -193,18 +193,10 @@ class FitLayout:
         self._places: list[tuple[int, int]] = []  # word of an address, and what it leads to
         call = {"plan": packed, "isa": CONSTANTS[f"ISA_{ISA}"]}
         call |= {"work_size": work_size, "prepared_size": prepared_size}
-        self._fill(executor, at, call, span_size)
-        self._free: list[Laid] = []
-        self._teams: list[Team] = []
-
-    def _fill(
-        self, executor: CompiledExecutor, at: dict[str, int], call: dict[str, int], span_size: int
-    ) -> None:
-        """Writes the template: what is the same for all, and places from its begin."""
+        # The template: what is the same for all, and places from its begin.
         plan, words = executor.plan, self._template
-        n_theta = plan.theta.size
-        normal = {"form": FORMS["gram"], "order": n_theta + 1, "capacity": _CAPACITY}
-        normal |= {"in_strips": 1, "n_scratch": (n_theta + 1) ** 2}
+        normal = {"form": FORMS["gram"], "order": order, "capacity": _CAPACITY}
+        normal |= {"in_strips": 1, "n_scratch": order**2}
         fill("pyspec_call", call, words, at["pyspec_call"])
         fill("pyspec_normal", normal, words, at["pyspec_normal"])
         part = {"n_theta": n_theta, "span_size": span_size}
@@ -217,14 +209,24 @@ class FitLayout:
         for (struct, name), target in _LEADS_TO.items():
             word = at[struct] + _field(struct, name)
             self._places.append((word, 8 * at[target]))
+        self._free: list[Laid] = []
+        self._teams: list[Team] = []
 
     def take(self, arrays: Arrays) -> Laid:
         """The structures of a fit to arrays that have the key, in memory of its own until
         :meth:`give_back`."""
-        try:
+        if self._free:
             laid = self._free.pop()
-        except IndexError:
-            laid = self._lay_out()
+        else:
+            memory = np.empty(self._n_words, np.int64)
+            begin = address(memory)
+            skip = -begin % ALIGNED
+            begin += skip
+            words = memory[skip // 8 :]
+            words[: self._template.size] = self._template
+            laid = Laid(self, begin + self._at_part, memory, words)
+            for word, offset in self._places:
+                laid.words[word] = begin + offset
         laid.arrays = arrays
         for at, array in zip(self._at_arrays, arrays, strict=True):
             if array is not None:
@@ -250,18 +252,6 @@ class FitLayout:
         """Lets the next fit have the team, unless its memory is large."""
         if (team.n_threads - 1) * self._of_team[0] <= 8 * MOST_WORDS and not self._teams:
             self._teams.append(team)
-
-    def _lay_out(self) -> Laid:
-        memory = np.empty(self._n_words, np.int64)
-        begin = address(memory)
-        skip = -begin % ALIGNED
-        begin += skip
-        words = memory[skip // 8 :]
-        words[: self._template.size] = self._template
-        laid = Laid(self, begin + self._at_part, memory, words)
-        for word, offset in self._places:
-            laid.words[word] = begin + offset
-        return laid
 
 
 def _field(struct: str, name: str) -> int:

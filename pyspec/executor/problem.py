@@ -105,18 +105,15 @@ def in_steps_of_the_first(
     first: float | None = None
     for model, own_measurement in files:
         measurement = own_measurement or Measurement()
-        if model.energy is not None and _shares_a_shirley(model):
+        fed = [component for component in model.components if component.op.kind == "SPECTRUM_FED"]
+        shares = any(par.scope == "project" for component in fed for par in component.parameters)
+        if model.energy is not None and shares:
             own = mean_step(model.energy)
             first = own if first is None else first
             if abs(own - first) > SAME_STEP * first and measurement.energy_step != first:
                 measurement = replace(measurement, energy_step=first)
         adjusted.append((model, measurement))
     return adjusted
-
-
-def _shares_a_shirley(model: Model) -> bool:
-    fed = [component for component in model.components if component.op.kind == "SPECTRUM_FED"]
-    return any(par.scope == "project" for component in fed for par in component.parameters)
 
 
 def _check_shared(par: Par, index: int, first: int, other: Par) -> None:

@@ -105,18 +105,17 @@ class SourceExecutor(CompiledExecutor):
 
     def nodes(self, jobs: Sequence[Job]) -> list[Nodes]:
         """The sums of each job over the blocks: as a store, this has the rows of one file."""
-        return [self._nodes(job) for job in jobs]
+        threads, nodes = min(choose_threads([self]), THREADS), []
+        for job in jobs:
+            blocks = in_strips(self._blocks()) if job.strips else self._blocks()
+            chunks = weighed(self, blocks, self.source.step)
+            nodes.append(chunk_nodes(self, job, chunks, threads=threads))
+        return nodes
 
-    def _nodes(self, job: Job) -> Nodes:
-        window = self.window
-        blocks = self.source.blocks(window.row_begin, window.row_end, self.seen)
-        if self.watch is not None:
-            blocks = _watched(blocks, window.row_begin, self.watch)
-        chunks = weighed(self, in_strips(blocks) if job.strips else blocks, self.source.step)
-        return chunk_nodes(self, job, chunks, threads=min(choose_threads([self]), THREADS))
-
-
-def _watched(blocks: Blocks, begin: int, watch: Callable[[int], object]) -> Blocks:
-    for first, block in blocks:
-        watch(first + len(block) - begin)
-        yield first, block
+    def _blocks(self) -> Blocks:
+        """The rows of the window, watched."""
+        begin, end = self.window.row_begin, self.window.row_end
+        for first, block in self.source.blocks(begin, end, self.seen):
+            if self.watch is not None:
+                self.watch(first + len(block) - begin)
+            yield first, block

@@ -83,13 +83,12 @@ class RowSums:
             yield lambda theta, form: self._sum(spans, theta, fixed, form)
 
     def _sum(self, spans: Sequence[Span | None], theta: Array, fixed: Values, form: str) -> Array:
-        apart = [executor.is_apart(form) for executor, _ in self.files]
         jobs = [
             Job(self.first + k, theta[places], fixed, form, executor.in_strips(form))
             for k, (executor, places) in enumerate(self.files)
         ]
-        spans_apart = [span if own else None for span, own in zip(spans, apart, strict=True)]
-        nodes = self._nodes(spans_apart, jobs)
+        apart = [executor.is_apart(form) for executor, _ in self.files]
+        nodes = self._nodes([s if own else None for s, own in zip(spans, apart, strict=True)], jobs)
         if any(apart) and not all(own.are_finite for own in nodes):
             # By the order of operations alone? Row by row says it.
             nodes = self.store.nodes([replace(job, strips=False) for job in jobs])

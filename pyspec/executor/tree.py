@@ -49,8 +49,10 @@ class TreeExecutor(ValuesOnly):
         self.measurement = measurement if measurement is not None else Measurement()
         self.opt_param_names = model.opt_param_names
         self.fixed_names = model.fixed_names
-        self._energy = self._needed_axes()
         self._sampled = [par for par in self._pars.values() if par.profile is not None]
+        self._refuse_missing_axes()
+        #: (n_energy,), of a time model a line of length 0.
+        self._energy = np.empty(0) if model.energy is None else model.energy
         self._lines = [
             _Line(
                 own.pars, own.op, any(movers(p.name, self._pars, PROFILE) for p in own.parameters)
@@ -78,11 +80,9 @@ class TreeExecutor(ValuesOnly):
                 full = np.array(rows)
         return np.ascontiguousarray(self.measurement.window(full))
 
-    def _needed_axes(self) -> Array:
-        """The energy axis (n_energy,), of a time model a line of length 0."""
+    def _refuse_missing_axes(self) -> None:
         model = self.model
         moved = [par.name for par in self._pars.values() if par.dynamics is not None]
-        profiled = [par.name for par in self._pars.values() if par.profile is not None]
         if model.energy is None and not model.is_time_model:
             raise ModelError(f"{model.name}: the model has no energy axis; call model.set_axes")
         if model.time is None and (moved or model.is_time_model):
@@ -90,12 +90,11 @@ class TreeExecutor(ValuesOnly):
                 f"{model.name}: {moved[0] if moved else 'a time model'} moves in time, but the "
                 "model has no time axis; give one with model.set_axes(time=...)"
             )
-        if model.aux is None and profiled:
+        if model.aux is None and self._sampled:
             raise ModelError(
-                f"{model.name}: {profiled[0]} has a profile, but the model has no auxiliary axis; "
-                "give one with model.set_axes(aux=...)"
+                f"{model.name}: {self._sampled[0].name} has a profile, but the model has no "
+                "auxiliary axis; give one with model.set_axes(aux=...)"
             )
-        return np.empty(0) if model.energy is None else model.energy
 
     def _shape(self) -> tuple[int, ...]:
         """Shape of the result over the full axes."""

@@ -285,32 +285,28 @@ class Stack:
         _, gather, places, points = self.sources[index]
         whole = self.theta.copy()
         whole[gather] = theta
-        solved = self.solve(whole, None, form, full)
+        solved, design = self.solve(whole, None, form, full), self.design
+        ends = np.cumsum([0, *(source.n_slopes for source in self.sources)])
+        own = slice(ends[index], ends[index + 1])
+        entries = (design.entry_slope >= own.start) & (design.entry_slope < own.stop)
+        kinds = design.slope_basis[own]
+        of_file = Design(
+            design.basis[places][..., points],
+            design.slopes[own][..., points],
+            np.where(kinds < 0, -1, np.argmax(kinds[:, None] == places, axis=1)),
+            design.entry_slope[entries] - own.start,
+            design.entry_theta[entries],
+            design.factors[:, entries],
+            design.rest[..., points],
+        )
         return Solved(
             whole,
-            self._design_of(index),
+            of_file,
             solved.amplitudes[:, places],
             solved.determined[:, places],
             solved.triangle,
             None if solved.residual is None else solved.residual[:, points],
             None if solved.jacobian is None else solved.jacobian[:, :, points],
-        )
-
-    def _design_of(self, index: int) -> Design:
-        """The design of one file, with places in the theta of all."""
-        whole, (_, _, places, points) = self.design, self.sources[index]
-        ends = np.cumsum([0, *(source.n_slopes for source in self.sources)])
-        own = slice(ends[index], ends[index + 1])
-        entries = (whole.entry_slope >= own.start) & (whole.entry_slope < own.stop)
-        kinds = whole.slope_basis[own]
-        return Design(
-            whole.basis[places][..., points],
-            whole.slopes[own][..., points],
-            np.where(kinds < 0, -1, np.argmax(kinds[:, None] == places, axis=1)),
-            whole.entry_slope[entries] - own.start,
-            whole.entry_theta[entries],
-            whole.factors[:, entries],
-            whole.rest[..., points],
         )
 
     # as a part of a fit

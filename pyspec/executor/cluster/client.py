@@ -81,41 +81,34 @@ def agree(client: Client) -> Agreement:
     Raises :class:`ClusterError` where there is no worker, or one that has another library or
     another processor.
     """
-    own, builds = this_build(), _builds(client)
-    isa = min((build.isa for build in builds.values()), key=lambda isa: CONSTANTS[f"ISA_{isa}"])
-    for address, build in builds.items():
-        if isa not in build.isas:
-            raise ClusterError(
-                f"{address} runs {', '.join(build.isas)}, not {isa}, which others are told to use; "
-                "set the same PYSPEC_ISA everywhere"
-            )
-    return Agreement(own.fingerprint, isa)
-
-
-def _builds(client: Client) -> dict[str, Build]:
-    """Those of this process and of all workers, which have the same library."""
-    answers = client.run(this_build, on_error="return")
-    builds = {}
-    for address, answer in answers.items():
+    own = this_build()
+    builds = {"this process": own}
+    for address, answer in client.run(this_build, on_error="return").items():
         if isinstance(answer, Build):
-            builds[address] = answer
+            if (answer.fingerprint, answer.machine) != (own.fingerprint, own.machine):
+                raise ClusterError(
+                    f"worker {address} has another pyspec ({answer.machine}, "
+                    f"{answer.fingerprint[:12]}) than this process ({own.machine}, "
+                    f"{own.fingerprint[:12]}); their sums would differ: install the same version "
+                    "on all"
+                )
+            builds[f"worker {address}"] = answer
         elif not isinstance(answer, OSError):  # one whose process has just ended: it is no worker
             cause = answer if isinstance(answer, Exception) else None
             raise ClusterError(
                 f"a worker cannot load this pyspec ({answer}); install the same version on all of "
                 "them"
             ) from cause
-    if not builds:
+    if len(builds) == 1:
         raise ClusterError("the cluster has no workers; start some, or wait for the first")
-    own = this_build()
-    for address, build in builds.items():
-        if (build.fingerprint, build.machine) != (own.fingerprint, own.machine):
+    isa = min((build.isa for build in builds.values()), key=lambda isa: CONSTANTS[f"ISA_{isa}"])
+    for process, build in builds.items():
+        if isa not in build.isas:
             raise ClusterError(
-                f"worker {address} has another pyspec ({build.machine}, {build.fingerprint[:12]}) "
-                f"than this process ({own.machine}, {own.fingerprint[:12]}); their sums would "
-                "differ: install the same version on all"
+                f"{process} runs {', '.join(build.isas)}, not {isa}, which others are told to use; "
+                "set the same PYSPEC_ISA everywhere"
             )
-    return {"this process": own, **{f"worker {worker}": build for worker, build in builds.items()}}
+    return Agreement(own.fingerprint, isa)
 
 
 def of_engine(error: BaseException) -> bool:

@@ -142,7 +142,12 @@ def keep_on_workers(
     for future in futures:
         if future.status != "finished":
             error = future.exception() if future.status == "error" else "it was lost"
-            raise ClusterError(f"{name}: {_chunk_name(kept, future.key)} cannot be read: {error}")
+            k, (_, begin, end) = next(
+                chunk for chunk in enumerate(chunks_in(kept)) if chunk[1][0] == future.key
+            )
+            raise ClusterError(
+                f"{name}: chunk {k}, rows {begin} to {end - 1}, cannot be read: {error}"
+            )
     return kept
 
 
@@ -186,15 +191,11 @@ def _where_rows_count(array: Any, counts: Mask) -> Chunked:
     name = f"counts-{uuid4().hex}"
     graph: dict[Any, object] = {}
     for k, (key, begin, end) in enumerate(chunks):
-        zeros = _zeros, (end - begin, array.shape[1]), array.dtype
+        zeros = np.broadcast_to, np.zeros((), array.dtype), (end - begin, array.shape[1])
         graph[name, k, 0] = key if counts[begin:end].any() else zeros
     layers = HighLevelGraph.from_collections(name, graph, dependencies=[array])
     made: Any = dask.array.Array(layers, name, array.chunks, meta=array._meta)
     return cast(Chunked, made)
-
-
-def _zeros(shape: tuple[int, int], dtype: np.dtype[Scalar]) -> npt.NDArray[Scalar]:
-    return np.broadcast_to(np.zeros((), dtype), shape)
 
 
 def chunks_in(array: Chunked) -> list[tuple[str, int, int]]:
@@ -202,13 +203,6 @@ def chunks_in(array: Chunked) -> list[tuple[str, int, int]]:
     ends = np.cumsum(array.chunks[0]).tolist()
     keys = [row[0] for row in array.__dask_keys__()]
     return list(zip(keys, [0, *ends[:-1]], ends, strict=True))
-
-
-def _chunk_name(array: Chunked, key: object) -> str:
-    for k, (own, begin, end) in enumerate(chunks_in(array)):
-        if own == key:
-            return f"chunk {k}, rows {begin} to {end - 1},"
-    return f"chunk {key}"
 
 
 def chunks_of_dask(

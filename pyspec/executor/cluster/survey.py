@@ -26,8 +26,10 @@ def survey_on_workers(client: object, measurement: Measurement) -> None:
     assert source is not None
     engine = need_client(client)
     rules = measurement.rules()
-    made = _of_chunks if source.collection is not None else _of_store
-    futures = list(made(engine, source, rules, measurement.seen))
+    if source.collection is not None:
+        futures = list(_of_chunks(engine, source, rules))
+    else:
+        futures = list(_of_store(engine, source, rules, measurement.seen))
     try:
         surveyed = [answer for answer in engine.gather(futures) if isinstance(answer, Surveyed)]
         measurement.survey_of(joined(surveyed))
@@ -40,10 +42,18 @@ def survey_on_workers(client: object, measurement: Measurement) -> None:
 
 
 def _of_store(client: Client, source: Source, rules: Rules, seen: Seen) -> Iterator[Future]:
+    from distributed import futures_of
+
     workers = sorted(client.nthreads())
     if not workers:
         raise ClusterError("the cluster has no workers; start some, or wait for the first")
-    _refuse_held(rules)
+    # Who reads rows of a store cannot ask other workers for σ or masks in between.
+    for array in map(whole_of, (rules.weight, rules.keep)):
+        if isinstance(array, Beside) and futures_of(array.given.collection):
+            raise ClusterError(
+                f"{array.name}: workers hold these chunks of σ or of a mask, while the data stand "
+                "in a store; give an array that is not persisted, or np.asarray(array)"
+            )
     for (begin, end), address in zip(
         ranges(rules.begin, rules.end, len(workers)), workers, strict=False
     ):
@@ -53,22 +63,7 @@ def _of_store(client: Client, source: Source, rules: Rules, seen: Seen) -> Itera
         )
 
 
-def _refuse_held(rules: Rules) -> None:
-    """Raises :class:`ClusterError` for σ or masks that workers hold as chunks of dask: who reads
-    rows of a store cannot ask them in between."""
-    from distributed import futures_of
-
-    for array in map(whole_of, (rules.weight, rules.keep)):
-        if not isinstance(array, Beside) or array.given.collection is None:
-            continue
-        if futures_of(array.given.collection):
-            raise ClusterError(
-                f"{array.name}: workers hold these chunks of σ or of a mask, while the data stand "
-                "in a store; give an array that is not persisted, or np.asarray(array)"
-            )
-
-
-def _of_chunks(client: Client, source: Source, rules: Rules, seen: Seen) -> Iterator[Future]:
+def _of_chunks(client: Client, source: Source, rules: Rules) -> Iterator[Future]:
     from distributed import futures_of
 
     array = source.collection
@@ -84,8 +79,7 @@ def _of_chunks(client: Client, source: Source, rules: Rules, seen: Seen) -> Iter
 
 
 def _survey_chunk(chunk: Computed, rows: Stored, own: Rules) -> Surveyed:
-    seen = Seen()
-    beside, ready = own.beside(), own.at_hand()
-    surveyed = survey_rows(chunk.filled(rows), ready, seen)
+    beside = own.beside()
+    surveyed = survey_rows(chunk.filled(rows), own.at_hand(), Seen())
     surveyed.beside = beside
     return surveyed
