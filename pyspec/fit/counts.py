@@ -174,18 +174,13 @@ def deviance_moments(counts: Array) -> tuple[Array, Array]:
     mean, variance = np.empty_like(flat), np.empty_like(flat)
     for begin in range(0, flat.size, AT_ONCE):
         some = slice(begin, begin + AT_ONCE)
-        mean[some], variance[some] = _of_few(flat[some])
+        own, (at, means, variances) = flat[some], _table()
+        many, inside = np.maximum(own, MANY), np.log(np.clip(own, FEW, MANY))
+        few, none = own < MANY, ~(own > 0.0)
+        mean[some] = np.where(few, np.interp(inside, at, means), 1.0 + 1.0 / (6.0 * many))
+        variance[some] = np.where(few, np.interp(inside, at, variances), 2.0 + 2.0 / (3.0 * many))
+        mean[some][none] = variance[some][none] = 0.0
     return mean.reshape(counts.shape), variance.reshape(counts.shape)
-
-
-def _of_few(counts: Array) -> tuple[Array, Array]:
-    """The same of counts some of which are fewer than MANY."""
-    many = np.maximum(counts, MANY)
-    at, means, variances = _table()
-    inside = np.log(np.clip(counts, FEW, MANY))
-    mean = np.where(counts < MANY, np.interp(inside, at, means), 1.0 + 1.0 / (6.0 * many))
-    variance = np.where(counts < MANY, np.interp(inside, at, variances), 2.0 + 2.0 / (3.0 * many))
-    return np.where(counts > 0.0, mean, 0.0), np.where(counts > 0.0, variance, 0.0)
 
 
 @cache

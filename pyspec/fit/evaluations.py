@@ -70,9 +70,6 @@ class Evaluations:
     def __getstate__(self) -> dict[str, object]:
         return {"count": self.count, "best": self.best, "best_theta": self.best_theta}
 
-    def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state)
-
     def limit(
         self, max_nfev: int | None, max_seconds: float | None, hold: Hold | None = None
     ) -> None:

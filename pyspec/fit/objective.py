@@ -184,32 +184,25 @@ class Objective:
             slopes = jacobian(self.problem.plain_residual, theta, bounds, new, self.sizes).T
             self.evaluations.count += 2 * len(new)
             by_place.update(zip(new, slopes, strict=True))
-            stay = [k for k in new if self._stays(k) and np.isfinite(by_place[k]).all()]
+            # Counting statistics scale columns by what depends on the model, and none stays.
+            kinds = () if self.problem.is_poisson else self.problem.column_kinds
+            constant = {k for k, kind in enumerate(kinds) if kind == "constant"}
+            stay = [k for k in new if k in constant and np.isfinite(by_place[k]).all()]
             self._kept = {**self._kept, **{k: by_place[k] for k in stay}}
         return np.stack([by_place[k] for k in columns])
-
-    def _stays(self, column: int) -> bool:
-        """Whether a column is the same at every step. Counting statistics scale columns by what
-        depends on the model, and none is."""
-        return not self.problem.is_poisson and self.problem.column_kinds[column] == "constant"
 
     def refuse(self, theta: Array) -> NoReturn:
         """Raises :class:`FitError`: the residual is not finite at `theta`, or a derivative of it is
         not, and why."""
-        problem, steep = self.problem, self._steep(theta)
-        subject, why = (
-            ("a derivative", steep) if steep else ("the residual", problem.explain(theta))
-        )
-        facts = self.evaluations.count, (subject, why), problem.names, theta.tolist()
-        raise refusal(problem.label, *facts)
-
-    def _steep(self, theta: Array) -> str:
-        """One sentence on derivatives that are not finite where the residual is, else ""."""
-        problem = self.problem
-        if type(problem.measurement.data) is not np.ndarray:
-            return ""
+        problem, steep = self.problem, ""
         bounds = [(-np.inf, np.inf)] * len(problem.names)
         with np.errstate(all="ignore"), suppress(PyspecError):
-            if np.isfinite(theta).all() and np.isfinite(problem.plain_residual(theta)).all():
-                return explain_slopes(problem.names, self.derivatives(theta, bounds))
-        return ""
+            if (
+                type(problem.measurement.data) is np.ndarray
+                and np.isfinite(theta).all()
+                and np.isfinite(problem.plain_residual(theta)).all()
+            ):
+                steep = explain_slopes(problem.names, self.derivatives(theta, bounds))
+        why = ("a derivative", steep) if steep else ("the residual", problem.explain(theta))
+        count = self.evaluations.count
+        raise refusal(problem.label, count, why, problem.names, theta.tolist())

@@ -162,18 +162,6 @@ class Steps:
             self.line.close()
 
 
-def _tqdm() -> Any:
-    """tqdm's bar, which is a widget in a notebook that has them; None where tqdm is missing."""
-    try:
-        with warnings.catch_warnings():
-            # It warns where ipywidgets are missing, and writes text then, which is well.
-            warnings.simplefilter("ignore")
-            from tqdm.auto import tqdm
-    except ImportError:
-        return None
-    return tqdm
-
-
 def make_progress(progress: bool | Callback | None, label: str) -> Silent:
     """The reporter for ``progress=``: False or None, True, or a function of the user."""
     if progress is None or progress is False:
@@ -184,5 +172,12 @@ def make_progress(progress: bool | Callback | None, label: str) -> Silent:
 
 
 def _line(label: str, unit: str, total: int | None = None) -> Line | Bar:
-    tqdm = _tqdm()
-    return Line(label) if tqdm is None else Bar(label, tqdm, unit, total)
+    """A bar of tqdm, which is a widget in a notebook that has them; a line where it is missing."""
+    try:
+        with warnings.catch_warnings():
+            # It warns where ipywidgets are missing, and writes text then, which is well.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
+    except ImportError:
+        return Line(label)
+    return Bar(label, tqdm, unit, total)

@@ -34,7 +34,13 @@ def check_registered(model: Model, parameters: Mapping[str, Par]) -> None:
             if not component.op.external or x is None:
                 continue
             arguments = [values[par.name] for par in component.parameters]
-            _check_shape(_called(component, model, x, arguments), component, x)
+            shape = np.shape(_called(component, model, x, arguments))
+            if shape not in ((), x.shape):
+                raise _refusal(
+                    component,
+                    f"returns shape {shape} for an axis of shape {x.shape}; return one value for "
+                    "each point of the axis",
+                )
             moving = [bool(movers(par.name, parameters)) for par in component.parameters]
             if any(moving) and component.op.own is None:
                 _check_columns(component, model, x, arguments, moving)
@@ -54,16 +60,6 @@ def _called(
         raise _refusal(
             component, f"fails {how or 'at the start values'}: {type(error).__name__}: {error}"
         ) from error
-
-
-def _check_shape(returned: npt.ArrayLike, component: Component, x: Array) -> None:
-    shape = np.shape(returned)
-    if shape not in ((), x.shape):
-        raise _refusal(
-            component,
-            f"returns shape {shape} for an axis of shape {x.shape}; return one value for each "
-            "point of the axis",
-        )
 
 
 def _check_columns(

@@ -156,7 +156,10 @@ def drawn_starts(
             (low, high, unit), value = start.limits[name], start.values[name]
             is_closed = math.isfinite(low) and math.isfinite(high)
             if is_closed and index % 2:
-                values[name] = _anywhere(generator, low, high)
+                is_wide = low > 0.0 and high / low >= DECADE
+                ends = np.log([low, high]) if is_wide else (low, high)
+                drawn = generator.uniform(*ends)
+                values[name] = float(np.exp(drawn) if is_wide else drawn)
                 continue
             spread = NEAR * (high - low) if is_closed else OPEN * (abs(value) or unit)
             near = generator.normal(value, spread)
@@ -182,12 +185,6 @@ def _evenly(generator: np.random.Generator, low: float, high: float) -> Iterator
     while True:
         yield float(low + (high - low) * place)
         place = (place + GOLDEN) % 1.0
-
-
-def _anywhere(generator: np.random.Generator, low: float, high: float) -> float:
-    if low > 0.0 and high / low >= DECADE:
-        return float(np.exp(generator.uniform(np.log(low), np.log(high))))
-    return float(generator.uniform(low, high))
 
 
 @dataclass
@@ -261,34 +258,25 @@ def with_starts(
         replace(fit.start, agrees=abs(fit.start.chisqr - at) <= tolerance) for fit in ended
     )
     finished = [at for at, fit in zip(best.starts, ended, strict=True) if not fit.interrupted]
-    best._findings = (*best._findings, *_disagreement(best, finished, drawn["n_starts"]))
-    return best
-
-
-def _disagreement(best: FitResult, finished: Sequence[Start], n_starts: int) -> list[Finding]:
-    """Findings about starts that ended elsewhere or did not finish, and about other values of the
-    same chi²."""
-    findings, n = [], len(finished)
+    # Findings about starts that ended elsewhere or did not finish, and about other values of the
+    # same chi².
+    findings, n, n_starts = list(best._findings), len(finished), drawn["n_starts"]
     others = [start for start in finished if not start.agrees]
     if others or n < n_starts:
-        ended = [start.chisqr for start in others if math.isfinite(start.chisqr)]
+        elsewhere = [start.chisqr for start in others if math.isfinite(start.chisqr)]
         counts = {"agree": n - len(others), "finished": n, "all": n_starts}
-        nearest = {"nearest": min(ended)} if ended else {}
+        nearest = {"nearest": min(elsewhere)} if elsewhere else {}
         numbers = {**counts, "chisqr": best.chisqr, **nearest}
         findings.append(Finding(Kind.STARTS_DISAGREE, (), numbers))
-    apart: dict[str, None] = {}
-    for start in best.starts:
-        if start.agrees and start.success:
-            apart.update(dict.fromkeys(_other_values(start, best)))
-    if apart:
-        findings.append(Finding(Kind.PARTS_EXCHANGED, (*apart,)))
-    return findings
-
-
-def _other_values(start: Start, best: FitResult) -> list[str]:
     errors, values = best.stderr, best.values
-    return [
+    apart = dict.fromkeys(
         name
+        for start in best.starts
+        if start.agrees and start.success
         for name, value in start.values.items()
         if (error := errors[name]) and abs(value - values[name]) > APART * error
-    ]
+    )
+    if apart:
+        findings.append(Finding(Kind.PARTS_EXCHANGED, (*apart,)))
+    best._findings = tuple(findings)
+    return best

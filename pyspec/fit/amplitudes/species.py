@@ -142,9 +142,23 @@ class Kinetics:
                 f"{kind}: a scheme with steps of two states has no decays: its populations are no "
                 "sum of exponentials; the spectra of the states are there: sas()"
             )
-        _refuse_oscillations(np.linalg.eigvals(self.scheme.matrix(self.values)), kind)
+        roots = np.linalg.eigvals(self.scheme.matrix(self.values))
+        # Of a circle two eigenvalues may be a complex pair: a damped oscillation.
+        turning = np.abs(roots.imag) > APART * np.abs(roots.real)
+        if np.any(turning):
+            root = roots[np.argmax(turning)]
+            raise FitError(
+                f"{kind}: the populations of this scheme oscillate, with the angular frequency "
+                f"{abs(root.imag):.6g} and the damping {-root.real:.6g}, and are no sum of decays; "
+                "the spectra of the states are there: sas()"
+            )
         rates = self._rates(self.values)
-        _refuse_equal(rates, kind)  # before weights that divide by their difference
+        equal = -np.diff(rates) <= APART * rates[:-1]
+        if np.any(equal):  # weights divide by their difference
+            raise FitError(
+                f"{kind}: two decays have the same rate {rates[np.argmax(equal)]:g}, and no "
+                "spectra of their own; the spectra of the states are there: sas()"
+            )
         now = weights(self.values)
         turned = np.zeros((self.along.size, len(now), self.theta.shape[0]))
         for name, value in self.values.items():
@@ -187,25 +201,3 @@ def sequence(rates: Array) -> Array:
             others = np.delete(rates[: k + 1], j)
             shares[k, j] = np.prod(rates[:k]) / np.prod(others - rates[j])
     return shares
-
-
-def _refuse_oscillations(roots: npt.NDArray[np.inexact], kind: str) -> None:
-    """Of a circle two eigenvalues may be a complex pair: a damped oscillation."""
-    turning = np.abs(roots.imag) > APART * np.abs(roots.real)
-    if np.any(turning):
-        root = roots[np.argmax(turning)]
-        raise FitError(
-            f"{kind}: the populations of this scheme oscillate, with the angular frequency "
-            f"{abs(root.imag):.6g} and the damping {-root.real:.6g}, and are no sum of decays; the "
-            "spectra of the states are there: sas()"
-        )
-
-
-def _refuse_equal(rates: Array, kind: str) -> None:
-    gaps = -np.diff(rates)
-    if np.any(gaps <= APART * rates[:-1]):
-        at = int(np.argmax(gaps <= APART * rates[:-1]))
-        raise FitError(
-            f"{kind}: two decays have the same rate {rates[at]:g}, and no spectra of their own; "
-            "the spectra of the states are there: sas()"
-        )

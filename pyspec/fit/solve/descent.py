@@ -192,7 +192,7 @@ class Descent:
         solver = NativeSolver(
             start, low, high, self.n_points, squares.data_square, MOST_EVALUATIONS
         )
-        solver.run(parabola, _nobody)
+        solver.run(parabola, lambda nfev, chisqr, best: None)
         better = solver.theta
         return better if problem.chisqr_at(better) < first else start
 
@@ -214,21 +214,19 @@ class Descent:
         """The end of a search, to the tolerance. A parameter is put into the middle of its interval
         if the data do not determine its place there. This happens with an onset and a height."""
         start = solver.theta.copy()
-        undetermined = self._undetermined(start)
+        free = [(-np.inf, np.inf)] * start.size
+        slopes = self.objective.slopes(start, free, list(range(start.size)))
+        _, undetermined = gauss_newton(slopes)
         for index, jump in jumps.places.items():
             if jump.pinned:
                 places = jump.at(start)
                 ends = jumps.inside(index, places, number_of(places, start[index]))
                 start[index] = middle(*ends, start[index])
         low, high = jumps.frozen(start)
-        for index in jumps.places.keys() & undetermined:
+        for index in jumps.places.keys() & set(undetermined):
             start[index] = low[index] = high[index] = middle(low[index], high[index], start[index])
         settled = self.fit(start, (low, high))
         return solver if settled.end == "not_finite" else settled
-
-    def _undetermined(self, theta: Array) -> list[int]:
-        free = [(-np.inf, np.inf)] * theta.size
-        return gauss_newton(self.objective.slopes(theta, free, list(range(theta.size))))[1]
 
     def freed(self, solver: NativeSolver, start: Array, bounds: Bounds) -> NativeSolver:
         """The solver, which goes on where it has ended in doubt (csrc/solver/lm_ways.c): some
@@ -282,15 +280,8 @@ class Descent:
     ) -> NativeSolver:
         """One fit within bounds, to a tolerance of its own or that of all."""
         account = self.objective.evaluations
-        left = None if account.max_nfev is None else account.left()
-        if left is not None:
-            most = min(most, left)
-        if tolerance is None:
-            tolerance = self.tolerance
+        most = min(most, account.left() or most)
+        tolerance = self.tolerance if tolerance is None else tolerance
         solver = NativeSolver(start, *bounds, self.n_points, self.data_square, most, tolerance)
         self._run(solver, solver)
         return solver
-
-
-def _nobody(nfev: int, chisqr: float, best: float) -> None:
-    """Watches nothing."""

@@ -226,21 +226,17 @@ def _distance(
         )
         if inside.all():
             return float(np.linalg.norm(steps)), next_to
-        for k in np.flatnonzero(~inside & (point.sides[free] == 0)).tolist():
-            side = int(np.sign(step[k]))
-            if _is_next_to(point, int(free[k]), side):
-                next_to.append((int(free[k]), side))
+        # Near to a bound in its own units, too: not the place of a line that is too narrow to be
+        # seen. All places are then as good as the bound, and the fit did not end there.
+        value, low, high = (a[free] for a in (point.theta, point.lower, point.upper))
+        own = np.maximum(np.abs(value), point.sizes[free])
+        interval = np.where(np.isfinite(high - low), high - low, own)
+        room = np.where(step < 0.0, value - low, high - value)
+        is_near = ~inside & (point.sides[free] == 0) & (room <= NEXT_TO * interval)
+        sides = np.sign(step[is_near]).astype(int).tolist()
+        next_to += zip(free[is_near].tolist(), sides, strict=True)
         free = free[inside]
     return 0.0, next_to
-
-
-def _is_next_to(point: Point, k: int, side: int) -> bool:
-    """Whether a parameter is near to a bound in its own units, too. This excludes the place of a
-    line that is too narrow to be seen: all places are then as good as the bound, and the fit did
-    not end there."""
-    low, high, value = point.lower[k], point.upper[k], point.theta[k]
-    interval = high - low if np.isfinite(high - low) else max(abs(value), point.sizes[k])
-    return bool((value - low if side < 0 else high - value) <= NEXT_TO * interval)
 
 
 def _is_flat(

@@ -173,18 +173,14 @@ class Look:
         if other is None:
             return []
         is_joint = len(self.problem.files) > 1
-        far = self._farthest(other)
+        # The parameters that differ most, in standard errors.
+        covariance, _ = gauss_newton(self.best.factor()[:, :-1])
+        n = self.best.theta.size
+        errors = np.ones(n) if covariance is None else np.sqrt(covariance.diagonal())
+        away = np.abs(other.theta - self.best.theta) / np.where(errors > 0, errors, np.inf)
+        far = np.argsort(-away)[:MOST_NAMED].tolist()
         there, here = (solver.theta[far].tolist() for solver in (other, self.best))
         numbers = {"there": tuple(there), "here": tuple(here), "joint": is_joint}
         places = tuple(self.problem.names[k] for k in far)
         above = float(self._above(other))
         return [Finding(Kind.EQUIVALENT_OPTIMA, places, {"above": above, **numbers})]
-
-    def _farthest(self, other: NativeSolver) -> list[int]:
-        """The parameters that differ most, in standard errors."""
-        n = self.best.theta.size
-        covariance, _ = gauss_newton(self.best.factor()[:, :-1])
-        errors = np.ones(n) if covariance is None else np.sqrt(covariance.diagonal())
-        away = np.abs(other.theta - self.best.theta) / np.where(errors > 0, errors, np.inf)
-        farthest: list[int] = np.argsort(-away)[:MOST_NAMED].tolist()
-        return farthest

@@ -130,7 +130,11 @@ class Run:
             if self.ended is None and hold.signals.count:
                 hold.check()
             if self.ended is not None:
-                self._take(*self.ended)
+                ending, _, account.count = self.ended
+                account.best, account.best_theta = ending.chisqr, ending.theta
+                self.tolerance, _ = native_options(self.problem.label, self.options)
+                self._end_at(ending.theta)
+                self.end = ending.end[0], ending.chisqr, ending.end[1]
             elif self.methods == (NATIVE,) and not self.options and self.problem.is_plain:
                 self._in_c()
             else:
@@ -236,9 +240,8 @@ class Run:
         """The same with its usual options, where one run of the solver is the whole fit. However it
         ends, `solver` has the best point."""
         account, n_points, at = self.objective.evaluations, self.n_points, self.start
-        self.tolerance, most = TOLERANCE, MOST_EVALUATIONS
-        if account.max_nfev is not None:
-            most = min(most, account.left() or most)
+        self.tolerance = TOLERANCE
+        most = min(MOST_EVALUATIONS, account.left() or MOST_EVALUATIONS)
         square = self.problem.files[0].data_square
         solver = NativeSolver(at.theta, at.lower, at.upper, n_points, square, most)
         self.solver = solver
@@ -264,14 +267,6 @@ class Run:
             count = self.objective.evaluations.count
             raise StopFit(f"stopped after max_nfev = {count} evaluations")
         self._end_at(theta)
-
-    def _take(self, ending: Ending, flags: int, nfev: int) -> None:
-        """What was found of a fit that has ended."""
-        account, (end, distance) = self.objective.evaluations, ending.end
-        self.tolerance, _ = native_options(self.problem.label, self.options)
-        account.count, account.best, account.best_theta = nfev, ending.chisqr, ending.theta
-        self._end_at(ending.theta)
-        self.end = end, ending.chisqr, distance
 
     def _end_at(self, theta: Array) -> None:
         """Takes the values of the free parameters from a solver in C."""

@@ -63,7 +63,10 @@ class Posterior:
         log_posterior = np.full(len(points), -math.inf)
         inside = ((points >= self.low) & (points <= self.high)).all(axis=1)
         n = len(self.problem.names)
-        chisqr = self._chisqr(points[inside, :n])
+        if self.sums is not None:
+            chisqr = self.sums(points[inside, :n], "value")[:, 0]
+        else:
+            chisqr = np.array([self.problem.chisqr_at(point) for point in points[inside, :n]])
         if self.is_weighted:
             own = -0.5 * chisqr
         else:
@@ -72,11 +75,6 @@ class Posterior:
             own = -0.5 * chisqr * np.exp(-2.0 * lnsigma) - n_left * lnsigma
         log_posterior[inside] = np.where(np.isfinite(chisqr), own, -math.inf)
         return log_posterior if np.ndim(theta) == 2 else float(log_posterior[0])
-
-    def _chisqr(self, points: Array) -> Array:
-        if self.sums is not None:
-            return self.sums(points, "value")[:, 0]
-        return np.array([self.problem.chisqr_at(point) for point in points], dtype=np.float64)
 
 
 def sample(result: EndedFit, settings: SampleSettings, progress: Progress = None) -> MCMCResult:
@@ -222,7 +220,10 @@ def _run(
     steps = Steps(progress, f"{posterior.problem.label}, samples", "steps")
 
     sampler = emcee.EnsembleSampler(*places.shape, posterior, vectorize=True)
-    state = emcee.State(places, random_state=_random(mc.seed).get_state())
+    # The generator of emcee takes seeds below 2³² as they are.
+    is_small = mc.seed is None or mc.seed < 2**32
+    source = mc.seed if is_small else np.random.MT19937(np.random.SeedSequence(mc.seed))
+    state = emcee.State(places, random_state=np.random.RandomState(source).get_state())
     problem = posterior.problem
     sums = sums_at_points(problem, lambda: None) if problem.in_memory else nullcontext()
     try:
@@ -237,10 +238,3 @@ def _run(
         steps.close()
     chain = np.asarray(sampler.get_chain(discard=mc.burn, thin=mc.thin))
     return chain, np.asarray(sampler.acceptance_fraction), int(sampler.iteration)
-
-
-def _random(seed: int | None) -> np.random.RandomState:
-    """The random numbers of emcee. Their generator takes seeds below 2³² as they are."""
-    if seed is None or seed < 2**32:
-        return np.random.RandomState(seed)
-    return np.random.RandomState(np.random.MT19937(np.random.SeedSequence(seed)))

@@ -202,7 +202,11 @@ class Ray:
             return
         if self.other is not None and self.other.is_asking and not self.other._nodes:
             return  # which helps
-        places, terms = _divided(self._nodes_of_both)
+        nodes = self._nodes  # and the furthest one of the other side at a negative distance
+        if self.other is not None and not self.other.is_lost and self.other._nodes:
+            furthest, root, slope = max(self.other._nodes)
+            nodes = [(-furthest, -root, slope), *nodes]
+        places, terms = _divided(nodes)
         worst, at = 0.0, 0.0
         for wanted in self.wanted:
             if self._at_bound < wanted:
@@ -226,14 +230,6 @@ class Ray:
         reached = [end for end in ends if end is not None]
         self.ends = reached + [self.room] * (len(self.wanted) - len(reached))
         self.is_done = True
-
-    @property
-    def _nodes_of_both(self) -> list[Node]:
-        """The nodes, and the furthest one of the other side at a negative distance."""
-        if self.other is None or self.other.is_lost or not self.other._nodes:
-            return self._nodes
-        d, root, slope = max(self.other._nodes)
-        return [(-d, -root, slope), *self._nodes]
 
     @property
     def _furthest(self) -> float:
