@@ -21,11 +21,12 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from support.kernel_calls import call_function
 
 from bench.measure import arguments_of, finish, print_rows
 from bench.peers.formulas import PEERS
 from bench.problems.formula_texts import TEXTS
-from pyspec._library import OPS, call_function, supported_isas
+from pyspec._library import OPS, supported_isas
 from pyspec.functions import reference
 
 N_POINTS = 20_000

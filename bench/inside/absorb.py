@@ -16,10 +16,11 @@ import dataclasses
 from collections.abc import Callable
 
 import numpy as np
+from support.kernel_calls import KernelCall
 
 from bench.inside.formulas import TIME, Array, as_formula, in_turns
 from bench.problems.formula_texts import TEXTS
-from pyspec._library import KernelCall, OpDef
+from pyspec._library import OpDef
 from pyspec.formula.definitions.function import Definition
 from pyspec.formula.program.encode import encode
 

@@ -35,11 +35,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from support.kernel_calls import KernelCall
 
 from bench.measure import arguments_of, write_json
 from bench.peers.formulas import PEERS, sums_by_numexpr
 from bench.problems.formula_texts import NOT_FORMULAS, TEXTS, missing
-from pyspec._library import OPS, KernelCall, OpDef
+from pyspec._library import OPS, OpDef
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.formula import define, write
 from pyspec.model import Measurement, load_model

@@ -23,10 +23,10 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+from support.kernel_calls import call_function
 
 from bench.measure import arguments_of, finish, print_rows
 from bench.problems.cases import seed_case, seed_task
-from pyspec._library import call_function
 from pyspec.executor import CompiledExecutor
 from pyspec.executor.normal import fit_parts
 

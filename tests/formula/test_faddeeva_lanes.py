@@ -6,8 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import wofz
+from support.kernel_calls import KernelCall
 
-from pyspec._library import KernelCall, supported_isas
+from pyspec._library import supported_isas
 from pyspec.formula import define
 
 BOTH = define("energy Both(x0, y): wofz_real(x - x0, y) + 3 * wofz_imag(x - x0, y)")

@@ -7,10 +7,11 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 import pytest
+from support.kernel_calls import KernelCall
 
 from bench.inside.formulas import as_formula
 from bench.problems.formula_texts import KINDS, NOT_FORMULAS, TEXTS, missing
-from pyspec._library import FUSED, OPS, KernelCall, supported_isas
+from pyspec._library import FUSED, OPS, supported_isas
 from pyspec.formula import Definition, define, parse
 from pyspec.formula.program.encode import Program, encode
 

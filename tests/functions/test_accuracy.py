@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from support.guarded import drawn
+from support.kernel_calls import call_function
 
-from pyspec._library import OPS, OpDef, call_function, supported_isas
+from pyspec._library import OPS, OpDef, supported_isas
 from pyspec.executor import CompiledExecutor, make_plan
 from pyspec.functions import outside, reference
 from pyspec.functions.grid import shirley_shares

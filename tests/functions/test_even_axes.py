@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.kernel_calls import call_function
 
-from pyspec._library import OPS, call_function, supported_isas
+from pyspec._library import OPS, supported_isas
 
 pytestmark = pytest.mark.sweep(5)
 

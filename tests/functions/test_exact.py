@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from support.exact import exact_functions
 from support.guarded import drawn
+from support.kernel_calls import call_function
 
-from pyspec._library import OPS, OpDef, call_function, supported_isas
+from pyspec._library import OPS, OpDef, supported_isas
 from pyspec.functions import outside
 from pyspec.functions.grid import shirley_shares
 

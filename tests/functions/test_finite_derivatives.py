@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from support.guarded import inside
+from support.kernel_calls import call_function
 
-from pyspec._library import OPS, OpDef, call_function, supported_isas
+from pyspec._library import OPS, OpDef, supported_isas
 from pyspec.functions import outside, reference
 
 pytestmark = pytest.mark.sweep(4)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from support.edged_kernels import EDGED
+from support.kernel_calls import call_function
 
-from pyspec._library import OPS, call_function
+from pyspec._library import OPS
 from pyspec.errors import DataError, LibraryError
 from pyspec.functions import outside, reference
 from pyspec.functions.quadrature import convolve, mass_left, mass_right

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.kernel_calls import call_function
 
 from pyspec import Model
-from pyspec._library import call_function, supported_isas
+from pyspec._library import supported_isas
 from pyspec.components import GLP, Offset, Tougaard, Tougaard3, fixed, linFun, moving
 from pyspec.executor import make_executor
 from pyspec.functions import reference

@@ -3,8 +3,9 @@
 import mpmath
 import numpy as np
 import pytest
+from support.kernel_calls import KernelCall
 
-from pyspec._library import KernelCall, supported_isas
+from pyspec._library import supported_isas
 from pyspec.errors import ModelError
 from pyspec.formula import op_of
 

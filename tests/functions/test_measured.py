@@ -8,8 +8,9 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from support.kernel_calls import KernelCall
 
-from pyspec._library import OPS, KernelCall, OpDef
+from pyspec._library import OPS, OpDef
 from pyspec.formula import instrument_text, op_of
 from pyspec.functions import reference
 from pyspec.functions.response_rows import response

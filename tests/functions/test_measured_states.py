@@ -8,8 +8,9 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from support.kernel_calls import KernelCall
 
-from pyspec._library import KernelCall, OpDef
+from pyspec._library import OpDef
 from pyspec.formula import instrument_text, op_of, scheme_of
 from pyspec.functions.response_rows import response
 

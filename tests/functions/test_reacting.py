@@ -3,8 +3,8 @@
 import mpmath
 import numpy as np
 import pytest
+from support.kernel_calls import KernelCall
 
-from pyspec._library import KernelCall
 from pyspec.formula import op_of
 
 TIMES = np.concatenate([[0.0], np.geomspace(1e-3, 1e6, 55)])

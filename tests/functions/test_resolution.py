@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from support.exact import builds, exact_functions
 from support.guarded import inside
+from support.kernel_calls import call_function
 
-from pyspec._library import OPS, call_function
+from pyspec._library import OPS
 from pyspec.functions import outside, reference
 
 pytestmark = pytest.mark.sweep(5)

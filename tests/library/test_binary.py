@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -61,7 +62,8 @@ def state():
     return libm.fegetround(), (tiny * 0.5 + tiny).tolist(), (1.0 + np.array([2.0**-53])).tolist()
 
 before = state()
-from pyspec._library import LIBRARY, OPS, call_function
+from pyspec._library import LIBRARY, OPS
+from support.kernel_calls import call_function
 loaded = state()
 x = np.linspace(-800.0, 800.0, 501)
 for name, op in OPS.items():
@@ -75,7 +77,10 @@ assert before[1][0] != 0.0
 
 def test_loading_and_running_leave_the_floating_point_environment(tmp_path: Path) -> None:
     command = [sys.executable, "-W", "ignore", "-c", ENVIRONMENT]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    own = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, check=False, env=own
+    )
     assert done.returncode == 0, done.stderr
 
 

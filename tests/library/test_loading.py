@@ -6,8 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from support.kernel_calls import call_function
 
-from pyspec._library import LIBRARY, call_function, library_path, load, load_library, raise_status
+from pyspec._library import LIBRARY, library_path, load, load_library, raise_status
 from pyspec.errors import LibraryError
 
 ROOT = Path(__file__).parents[2]

@@ -14,9 +14,10 @@ from unittest.mock import patch
 import mpmath
 import numpy as np
 
-from pyspec._library import OPS, OpDef, call_function, supported_isas
+from pyspec._library import OPS, OpDef, supported_isas
 from pyspec.functions import reference
 from support.exact_lines import NUMERIC
+from support.kernel_calls import call_function
 
 LIFT = np.frompyfunc(mpmath.mpf, 1, 1)
 #: NumPy's names of what mpmath calls differently.

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy.special import erfc
 from support.fit_cases import loaded
+from support.kernel_calls import call_function
 
-from pyspec._library import call_function, supported_isas
+from pyspec._library import supported_isas
 from pyspec.fit import fit_joint, fit_model
 from pyspec.functions.energy import Shirley
 from pyspec.functions.grid import mean_step, shirley_shares
