@@ -211,7 +211,9 @@ class Simulator(Suggesting):
         shape; with ``dim=1`` the spectrum of the row `t_ind`."""
         n = whole("n", n, 1, DataError)
         dim = self.model.dimension if dim is None else dim
-        clean = self._finite(dim, t_ind)
+        clean, model = self.generate_clean_data(dim, t_ind), self.model
+        if not np.isfinite(clean).all():
+            raise DataError(f"{model.name}: {explain_nonfinite(model, model.theta())}")
         steps = Steps(show_progress, "simulating")
         noisy, noise = [], []
         for k in range(n):
@@ -220,7 +222,8 @@ class Simulator(Suggesting):
             noise.append(rest)
             steps.update(k + 1, n)
         steps.close()
-        self._keep(clean, noisy[-1], noise[-1])
+        self.data_clean, self.data_noisy, self.noise = clean, noisy[-1], noise[-1]
+        self._drawn = self._now(clean)
         return clean, noisy, noise
 
     def simulate(self) -> tuple[Array, Array, Array]:
@@ -232,21 +235,8 @@ class Simulator(Suggesting):
         return self.generate_clean_data(self.model.dimension)
 
     def _simulate(self, dim: int, t_ind: int) -> tuple[Array, Array, Array]:
-        clean = self._finite(dim, t_ind)
-        noisy, noise = self.add_noise(clean, dim)
-        self._keep(clean, noisy, noise)
-        return clean, noisy, noise
-
-    def _finite(self, dim: int, t_ind: int) -> Array:
-        clean, model = self.generate_clean_data(dim, t_ind), self.model
-        if not np.isfinite(clean).all():
-            raise DataError(f"{model.name}: {explain_nonfinite(model, model.theta())}")
-        return clean
-
-    def _keep(self, clean: Array, noisy: Array, noise: Array) -> None:
-        """Remembers data with what is true of them."""
-        self.data_clean, self.data_noisy, self.noise = clean, noisy, noise
-        self._drawn = self._now(clean)
+        clean, noisy, noise = self.simulate_n(1, dim=dim, t_ind=t_ind)
+        return clean, noisy[0], noise[0]
 
     def _now(self, clean: Array) -> Drawn:
         """What is true of data that are made of `clean` now."""
@@ -336,14 +326,6 @@ class Simulator(Suggesting):
 
         if save_img and options.get("save_path") is None:
             raise DataError("save_img needs a file to write: save_path=")
-        clean, noisy = self._shown(dim, t_ind)
-        unit = " dB" if snr_scale == "dB" else ""
-        title = f"signal to noise {self.get_snr(snr_scale):.4g}{unit}"
-        return plot_comparison(clean, noisy, self.model, title, **options)
-
-    def _shown(self, dim: int, t_ind: int) -> tuple[Array, Array]:
-        """(clean, noisy) of the last simulated data, or of new ones where these have another
-        dimension."""
         if dim not in (1, 2):
             raise DataError(f"dim must be 1 or 2, not {dim!r}")
         clean, noisy = self.data_clean, self.data_noisy
@@ -352,7 +334,9 @@ class Simulator(Suggesting):
         elif clean.ndim > dim:
             row = row_of("t_ind", t_ind, len(clean))
             clean, noisy = clean[row], noisy[row]
-        return clean, noisy
+        unit = " dB" if snr_scale == "dB" else ""
+        title = f"signal to noise {self.get_snr(snr_scale):.4g}{unit}"
+        return plot_comparison(clean, noisy, self.model, title, **options)
 
     def save_data(
         self,

@@ -125,14 +125,13 @@ class ParameterSweep(Suggesting):
         if self.is_grid or all(values.size == n for values in self._values.values()):
             return self._values
         if not self._drawn:
-            self._drawn = {name: self._filled(name, n) for name in self.names}
+            for name, values in self._values.items():
+                spec = self.space[name]
+                if spec["type"] == "range":
+                    self._drawn[name] = self._generator(name).choice(values, n)
+                else:
+                    self._drawn[name] = self._numbers(name, spec, n)
         return self._drawn
-
-    def _filled(self, name: str, n: int) -> Array:
-        values, spec = self._values[name], self.space[name]
-        if spec["type"] == "range":
-            return self._generator(name).choice(values, n)
-        return values if values.size == n else self._numbers(name, spec, n)
 
     def __iter__(self) -> Iterator[dict[str, float]]:
         columns = self.columns

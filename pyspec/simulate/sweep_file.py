@@ -67,6 +67,17 @@ def run_sweep(
     sweep.check(model)
     before = {name: par.value for name, par in model.parameters.items() if par.formula is None}
     key = _key(simulator, sweep, n_realizations, dim)
+    facts = {  # what a reader wants to know of a sweep before it reads data
+        **simulator.settings(),
+        "n_configs": n,
+        "n_realizations_per_config": n_realizations,
+        "total_datasets": n * n_realizations,
+        "dimension": dim,
+        "sweep_strategy": sweep.strategy,
+        "sweep_seed": sweep.seed,
+        "parameter_space": sweep.space,
+        "parameter_names": list(model.parameters),
+    }
     part = path.with_name(f".{path.name}.part")
     steps = Steps(show_progress, "sweep")
     with Hold() as hold:  # a signal ends the sweep between two combinations, with the file closed
@@ -74,7 +85,7 @@ def run_sweep(
             done = _finished(h5py, part, key)
             with h5py.File(part, "r+" if done else "w") as file:
                 file.attrs.update({"key": key, "pyspec": VERSION, "closed": False})
-                file.attrs["meta"] = json.dumps(_facts(simulator, sweep, n_realizations, dim))
+                file.attrs["meta"] = json.dumps(facts)
                 try:
                     for index, values in enumerate(sweep):
                         if index >= done:
@@ -95,24 +106,6 @@ def run_sweep(
             steps.close()
             model.set_values(before)
         return path
-
-
-def _facts(
-    simulator: RepeatedData, sweep: ParameterSweep, n_realizations: int, dim: int
-) -> dict[str, object]:
-    """What a reader wants to know of a sweep before it reads data."""
-    n = sweep.get_n_configs()
-    return {
-        **simulator.settings(),
-        "n_configs": n,
-        "n_realizations_per_config": n_realizations,
-        "total_datasets": n * n_realizations,
-        "dimension": dim,
-        "sweep_strategy": sweep.strategy,
-        "sweep_seed": sweep.seed,
-        "parameter_space": sweep.space,
-        "parameter_names": list(simulator.model.parameters),
-    }
 
 
 def _key(simulator: RepeatedData, sweep: ParameterSweep, n_realizations: int, dim: int) -> str:
