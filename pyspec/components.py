@@ -153,12 +153,8 @@ def registered(function: str, /, *values: Any, **named: Any) -> Description:
 
 
 def _list(components: Sequence[Description], place: str) -> tuple[Description, ...]:
-    wrong = isinstance(components, Description) or not isinstance(components, (list, tuple))
-    if (
-        wrong
-        or not components
-        or not all(isinstance(component, Description) for component in components)
-    ):
+    is_list = isinstance(components, (list, tuple)) and bool(components)
+    if not is_list or not all(isinstance(component, Description) for component in components):
         raise ModelError(f"{place}: give components in a list, such as [expFun(A=1, tau=2, t0=0)]")
     return tuple(components)
 
@@ -178,16 +174,12 @@ class _Help:
         return "\n".join(kept)
 
 
-def _signature(op: OpDef) -> Signature:
-    needed = [Parameter(name, _BY_BOTH) for name in op.params[: op.n_required]]
-    return Signature(
-        needed + [Parameter(name, _BY_BOTH, default=...) for name in op.params[op.n_required :]]
-    )
-
-
 def _class(op: OpDef) -> type[Description]:
+    parameters = [Parameter(name, _BY_BOTH) for name in op.params[: op.n_required]]
+    parameters += [Parameter(name, _BY_BOTH, default=...) for name in op.params[op.n_required :]]
     body = {
-        "__doc__": _Help(), "__module__": __name__, "name": op.name, "__signature__": _signature(op)
+        "__doc__": _Help(), "__module__": __name__, "name": op.name,
+        "__signature__": Signature(parameters),
     }  # fmt: skip
     return type(op.name, (Description,), body)
 

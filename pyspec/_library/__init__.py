@@ -23,7 +23,7 @@ TABLES: Tables = parse_tables(LIBRARY.pyspec_describe().decode())
 OPS: dict[str, OpDef] = TABLES.ops
 RPN: dict[str, RpnDef] = TABLES.rpn
 FUSED: dict[str, int] = TABLES.fused
-TILED: frozenset[str] = TABLES.tiled
+TILED: frozenset[str] = frozenset(TABLES.tiled)
 CONSTANTS: dict[str, int] = TABLES.constants
 DTYPES: dict[str, np.dtype[np.void]] = TABLES.dtypes
 

@@ -163,10 +163,10 @@ class Tables:
     #: Rows of fused.def, which only programs of formulas have: name and number of operands.
     fused: dict[str, int] = field(default_factory=dict)
     #: Instructions of formulas that can pass a result on to the next one (FORMULA_TILED).
-    tiled: frozenset[str] = frozenset()
+    tiled: set[str] = field(default_factory=set)
     statuses: dict[int, tuple[str, str]] = field(default_factory=dict)
     dtypes: dict[str, np.dtype[np.void]] = field(default_factory=dict)
-    fields: tuple[tuple[str, str], ...] = ()
+    fields: list[tuple[str, str]] = field(default_factory=list)
     constants: dict[str, int] = field(default_factory=dict)
 
 
@@ -231,57 +231,43 @@ def _parse_op(index: int, row: list[str]) -> OpDef:
 
 def parse_tables(text: str) -> Tables:
     """Reads the text of ``pyspec_describe``: one tab-separated row a line, its table first."""
-    ops: dict[str, OpDef] = {}
-    rpn: dict[str, RpnDef] = {}
-    fused: dict[str, int] = {}
-    statuses: dict[int, tuple[str, str]] = {}
-    tiled: set[str] = set()
+    tables = Tables()
     sizes: dict[str, int] = {}
-    constants: dict[str, int] = {}
     rows: list[list[str]] = []
     for line in text.splitlines():
         table, *row = line.split("\t")
         if table == "OP":
-            ops[row[0]] = _parse_op(len(ops), row)
+            tables.ops[row[0]] = _parse_op(len(tables.ops), row)
         elif table == "RPN":
             name, arity, symbols, value, *partials = row
-            count = int(arity)
             symbol, *aliases = symbols.split() or [""]
-            rpn[name] = RpnDef(
-                len(rpn), name, count, symbol, tuple(aliases), value, tuple(partials[:count])
+            slopes = tuple(partials[: int(arity)])
+            place = len(tables.rpn)
+            tables.rpn[name] = RpnDef(
+                place, name, int(arity), symbol, tuple(aliases), value, slopes
             )
         elif table == "FUSED":
-            fused[row[0]] = int(row[1])
+            tables.fused[row[0]] = int(row[1])
         elif table == "TILED":
-            tiled.add(row[0].removeprefix("RPN_").removeprefix("FORMULA_"))
+            tables.tiled.add(row[0].removeprefix("RPN_").removeprefix("FORMULA_"))
         elif table == "STATUS":
-            statuses[int(row[1])] = (row[0], row[2])
+            tables.statuses[int(row[1])] = (row[0], row[2])
         elif table == "CONSTANT":
-            constants[row[0].removeprefix("PYSPEC_")] = int(row[1])
+            tables.constants[row[0].removeprefix("PYSPEC_")] = int(row[1])
         elif table == "STRUCT":
             sizes[row[0]] = int(row[1])
         elif table == "FIELD":
             rows.append(row)
-    return Tables(
-        ops=ops,
-        rpn=rpn,
-        fused=fused,
-        tiled=frozenset(tiled),
-        statuses=statuses,
-        dtypes={name: _struct_dtype(name, size, rows) for name, size in sizes.items()},
-        fields=tuple((row[0], row[1]) for row in rows),
-        constants=constants,
-    )
-
-
-def _struct_dtype(name: str, size: int, rows: list[list[str]]) -> np.dtype[np.void]:
+            tables.fields.append((row[0], row[1]))
     formats = {"i32": np.int32, "i64": np.int64, "f64": np.float64, "ptr": np.uintp}
-    own = [row for row in rows if row[0] == name]
-    return np.dtype(
-        {
-            "names": [row[1] for row in own],
-            "formats": [formats[row[2]] for row in own],
-            "offsets": [int(row[3]) for row in own],
-            "itemsize": size,
-        }
-    )
+    for struct, size in sizes.items():
+        own = [row for row in rows if row[0] == struct]
+        tables.dtypes[struct] = np.dtype(
+            {
+                "names": [row[1] for row in own],
+                "formats": [formats[row[2]] for row in own],
+                "offsets": [int(row[3]) for row in own],
+                "itemsize": size,
+            }
+        )
+    return tables
