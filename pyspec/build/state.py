@@ -13,7 +13,7 @@ from pyspec.formula.definitions.scheme import sides
 from pyspec.model import Model
 from pyspec.model.build.free import AXES
 from pyspec.model.build.kinetics import schemes_in, state_name
-from pyspec.model.tree import Par, walk
+from pyspec.model.tree import walk
 from pyspec.model.units import parameter_units
 from pyspec.workflow.session.document import Document, Refusal
 from pyspec.workflow.session.ground import Ground
@@ -60,6 +60,7 @@ def parameters_state(ground: Ground, document: Document) -> Sequence[Mapping[str
     rows = []
     for name, par in model.parameters.items():
         owner, of = owners.get(name, ("", None))
+        laws = [] if par.dynamics is None else par.dynamics.components
         rows.append(
             {
                 "name": name,
@@ -73,7 +74,7 @@ def parameters_state(ground: Ground, document: Document) -> Sequence[Mapping[str
                 "expr": par.expr,
                 "stderr": None if result is None else number(result.stderr.get(name)),
                 "unit": units.get(name, ""),
-                "law": _laws_of(name, par),
+                "law": [law.name.removeprefix(f"{name}_") for law in laws],
                 "of": of,
                 "start": None if result is None else number(result.start.get(name)),
                 "free": par.free is not None,
@@ -116,11 +117,6 @@ def schemes_state(model: Model | None) -> Sequence[Mapping[str, object]]:
             }
         )
     return schemes
-
-
-def _laws_of(name: str, par: Par) -> list[str]:
-    laws = [] if par.dynamics is None else par.dynamics.components
-    return [law.name.removeprefix(f"{name}_") for law in laws]
 
 
 def _owners(model: Model) -> dict[str, tuple[str, str | None]]:
@@ -207,10 +203,8 @@ def history_state(session: Session, most: int = 500) -> dict[str, object]:
 def document_state(session: Session) -> dict[str, object]:
     """The parts of the document that are not drawn: window, cursor, excluded ranges."""
     document = session.document
-    limits = document.energy_limits, document.time_limits
-    energy, time = (None if limit is None else list(limit) for limit in limits)
     return {
-        "window": {"energy": energy, "time": time},
+        "window": {"energy": document.energy_limits, "time": document.time_limits},
         "excluded": [{"axis": name, "low": a, "high": b} for name, a, b in document.excluded],
         "cursor": {"time": document.cursor[0], "energy": document.cursor[1]},
     }
