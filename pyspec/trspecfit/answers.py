@@ -20,7 +20,7 @@ from pyspec.plot.figures.stack import plot_stack
 from pyspec.plot.protocols import Fit
 from pyspec.workflow import FitResults
 from pyspec.workflow.results.export import COLUMNS, Folder, components_of, parameter_rows
-from pyspec.workflow.results.identity import last_fit, matching, names_of, one_fit
+from pyspec.workflow.results.identity import last_fit, matching, one_fit
 from pyspec.workflow.results.results import Files, OneFile
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ class FitResultsNames:
         Raises :class:`FitError` where the fits are of several types: name one by `fit_type`.
         """
         made = self.find(file=file, fit_type=fit_type)
-        matches = matching(made, None, names_of(models), None)
+        matches = matching(made, None, models)
         types = sorted({fit.fit_type for fit in matches})
         if len(types) != 1:
             raise FitError(f"choose one fit_type; such fits are of: {', '.join(types) or 'none'}")

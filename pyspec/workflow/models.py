@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from pyspec.calls import Named, answered, meant, one_of, stack_outside
 from pyspec.errors import DataError, ModelError, ModelWarning, shortened, suggest
+from pyspec.fit import FitResult
 from pyspec.model import Dynamics, Model, Profile, load_dynamics, load_model, load_profile
 from pyspec.model.build.free import free_parameters, refuse_free
 from pyspec.model.build.inputs import own_inputs, refuse_misspelt
@@ -123,16 +124,17 @@ class FileModels(FileWindow):
 
     # values that fits write
 
-    def _write_values(self, model_name: str, values: Mapping[str, float], fit_type: str) -> None:
+    def _store(self, result: FitResult) -> None:
         """Writes the best values of a fit into the model, and remembers those before."""
-        model = self.models[model_name]
-        parameters, written = model.parameters, self._written.setdefault(model_name, {})
+        values = {name: result.values[name] for name in result.free_names}
+        model = self.models[result.model_name]
+        parameters, written = model.parameters, self._written.setdefault(model.name, {})
         for name, value in values.items():
             now = parameters[name].value
             before, wrote = written.get(name, (now, now))
             written[name] = (before if now == wrote else now), float(value)
         model.set_values(values)
-        self._last_fits[model_name] = fit_type
+        self._last_fits[model.name] = result.fit_type
 
     def _forget_fits(self, model: Model) -> None:
         """Gives a copy of a model the values of its file, or those set since by hand, in place of

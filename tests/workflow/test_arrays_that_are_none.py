@@ -38,7 +38,7 @@ CALLS: dict[str, tuple[Callable[[File], Any], str]] = {
     ),
     "words as seeds": (
         lambda file: file.fit_slice_by_slice("m", seed_values=["a", "b"]),
-        "seed_values is a list with 'a'; give one dict of name",
+        "seed_values has 2 entries for 6 slices; give one dict of name",
     ),
     "a word as a seed": (
         lambda file: file.fit_slice_by_slice("m", seed_values={"Gauss_01_A": "a"}),
@@ -46,7 +46,7 @@ CALLS: dict[str, tuple[Callable[[File], Any], str]] = {
     ),
     "two seeds for one slice": (
         lambda file: file.fit_slice_by_slice("m", seed_values=[{"Gauss_01_A": [1, 2]}] * 6),
-        r"seed_values of Gauss_01_A is \[1, 2\]; give one number a slice",
+        r"seed_values of Gauss_01_A have shape \(2,\); give a number",
     ),
     "no model": (
         lambda file: file.get_result(model=[]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -78,19 +78,7 @@ def check_data(
             f"data has {data.ndim} dimensions; one spectrum has 1 (energy), a time series 2 "
             "(time, energy); choose a part, or average over the others"
         )
-    sizes = [None if axis is None else axis.size for axis in (time, energy)]
-    expected = sizes[-data.ndim :]
-    if not _fits(expected, data.shape):
-        shown = ", ".join("?" if size is None else str(size) for size in expected)
-        hint = "; each row needs its time and each column its energy"
-        if data.ndim == 2 and _fits(expected, data.shape[::-1]):
-            hint = (
-                "; it looks transposed: pass data.T, or exchange the axes (rows are times, columns "
-                "are energies)"
-            )
-        raise DataError(
-            f"data has shape {data.shape}, but the axes (time, energy) have ({shown}){hint}"
-        )
+    refuse_other_shape("data", data.shape, energy, time)
     keep = None if mask is None else ~check_mask(mask, data.shape)
     if nan_policy == "omit" and data.dtype.kind == "f":
         finite = np.isfinite(data)
@@ -140,8 +128,29 @@ def check_pattern(
     return pattern
 
 
-def _fits(expected: Sequence[int | None], shape: tuple[int, ...]) -> bool:
-    return all(size in (None, own) for size, own in zip(expected, shape, strict=True))
+def refuse_other_shape(
+    subject: str,
+    shape: tuple[int, ...],
+    energy: npt.NDArray[np.float64] | None,
+    time: npt.NDArray[np.float64] | None,
+) -> None:
+    """Raises :class:`DataError` for data of another shape than the axes, None for one not there."""
+    sizes = [None if axis is None else axis.size for axis in (time, energy)][-len(shape) :]
+
+    def fits(own: tuple[int, ...]) -> bool:
+        return all(size in (None, n) for size, n in zip(sizes, own, strict=True))
+
+    if not fits(shape):
+        shown = ", ".join("?" if size is None else str(size) for size in sizes)
+        hint = "each row needs its time and each column its energy"
+        if fits(shape[::-1]):
+            hint = (
+                "it looks transposed: pass data.T, or exchange the axes (rows are times, columns "
+                "are energies)"
+            )
+        raise DataError(
+            f"{subject} has shape {shape}, but the axes (time, energy) have ({shown}); {hint}"
+        )
 
 
 def refuse_nonfinite(data: Data) -> None:

@@ -17,7 +17,7 @@ from pyspec.model.build.inputs import file_inputs
 from pyspec.model.data.axes import check_axis, check_weights, taken_axis
 from pyspec.model.data.checksum import Data
 from pyspec.model.data.lazy_weights import check_mask
-from pyspec.model.data.source import Source, source_of
+from pyspec.model.data.source import source_of
 from pyspec.workflow.data.checks import (
     NAN_POLICIES,
     both_of,
@@ -26,6 +26,7 @@ from pyspec.workflow.data.checks import (
     held,
     how_made,
     kept_of,
+    refuse_other_shape,
 )
 from pyspec.workflow.data.labelled import refuse_other_order
 from pyspec.workflow.data.noise import Noise, make_noise, taken_sigma
@@ -102,36 +103,32 @@ class FileData:
         refuse_other_order("data", data, self.time, self.energy)
         refuse_other_order("mask", mask, self.time, self.energy)
         source = as_source(data)
-        if source is not None:
-            self._refer_to(source, mask, nan_policy)
+        if source is not None:  # whether these are finite is seen when a fit reads them
+            one_of("nan_policy", nan_policy, NAN_POLICIES, DataError)
+            if nan_policy == "omit":
+                raise DataError(
+                    f"nan_policy='omit' needs data in memory, and {source.name} stays where it is; "
+                    "leave the points out by mask=, (n_time, n_energy), True where one is hidden"
+                )
+            if len(source.shape) != 2 or self.time is None or self.energy is None:
+                raise DataError(
+                    f"{source.name} has shape {source.shape}; data by reference have shape (time, "
+                    "energy), and both axes"
+                )
+            refuse_other_shape(source.name, source.shape, self.energy, self.time)
+            held: Any = source
+            self._raw = self._data = held
+            self._keep = None if mask is None else kept_of(mask, source)
             return
         if isinstance(data, np.ma.MaskedArray):
             hidden = np.ma.getmaskarray(data)
             mask = hidden if mask is None else hidden | check_mask(mask, hidden.shape)
             data = np.ma.getdata(data)
         first, last = (None, self.time) if self.energy is None else (self.time, self.energy)
-        checked, self._keep = check_data(data, last, first, mask, nan_policy)
-        self._raw = self._data = checked
-        if checked.ndim == 2 and self.time is None:
+        self._data, self._keep = check_data(data, last, first, mask, nan_policy)
+        self._raw = self._data
+        if self._data.ndim == 2 and self.time is None:
             raise DataError("data of shape (time, energy) need a time axis: File(..., time=...)")
-
-    def _refer_to(self, source: Source, mask: npt.ArrayLike | None, nan_policy: str) -> None:
-        """Data that stay where they are; whether they are finite is seen when a fit reads them."""
-        one_of("nan_policy", nan_policy, NAN_POLICIES, DataError)
-        if nan_policy == "omit":
-            raise DataError(
-                f"nan_policy='omit' needs data in memory, and {source.name} stays where it is; "
-                "leave the points out by mask=, (n_time, n_energy), True where a point is hidden"
-            )
-        expected = tuple(0 if axis is None else axis.size for axis in (self.time, self.energy))
-        if source.shape != expected:
-            raise DataError(
-                f"{source.name} has shape {source.shape}, but the axes (time, energy) have "
-                f"{expected}; each row needs its time and each column its energy"
-            )
-        held: Any = source
-        self._raw = self._data = held
-        self._keep = None if mask is None else kept_of(mask, source)
 
     # what a file says of itself: read-only, so that it always matches the data
 

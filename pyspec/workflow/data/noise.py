@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError, shortened, suggest
+from pyspec.calls import one_of
+from pyspec.errors import DataError
 from pyspec.io.sources.arrays import beside_source
 from pyspec.model import Measurement
 from pyspec.model.data.checksum import Data
@@ -184,16 +185,8 @@ def make_noise(
     keep: object = None,
 ) -> Noise:
     """A declaration of noise, checked. Raises :class:`DataError`."""
-    wanted = str(kind).lower()
-    if isinstance(kind, (float, int, np.ndarray)):
-        raise DataError(
-            f"noise_type is {shortened(kind)}; name it, and give its size as sigma: "
-            "set_noise('gaussian', sigma=...)"
-        )
-    if wanted not in NOISE_TYPES:
-        back = "; 'unknown' takes a declaration back"
-        hint = back if wanted == "none" else suggest(wanted, list(NOISE_TYPES))
-        raise DataError(f"noise_type must be one of {', '.join(NOISE_TYPES)}, not {kind!r}{hint}")
+    wanted = kind.lower() if isinstance(kind, str) else kind
+    one_of("noise_type", wanted, NOISE_TYPES, DataError)
     if wanted == "poisson":
         if sigma is not None:
             raise DataError(
@@ -206,15 +199,15 @@ def make_noise(
         return Noise("poisson", None, factor)
     if scale is not None:
         raise DataError(f"scale belongs to noise_type='poisson', not to {wanted!r}")
-    if wanted == "gaussian":
-        if sigma is None:
-            raise DataError(
-                "noise_type='gaussian' needs sigma=: a number, one a spectrum, one an energy, or "
-                "one a point"
-            )
-        if isinstance(sigma, Weights):  # looked at with the data
-            return Noise("gaussian", sigma)
-        return Noise("gaussian", check_sigma(sigma, shape, keep))
-    if sigma is not None:
-        raise DataError("sigma belongs to noise_type='gaussian'")
-    return Noise()
+    if wanted == "unknown":
+        if sigma is not None:
+            raise DataError("sigma belongs to noise_type='gaussian'")
+        return Noise()
+    if sigma is None:
+        raise DataError(
+            "noise_type='gaussian' needs sigma=: a number, one a spectrum, one an energy, or one a "
+            "point"
+        )
+    # A source of weights is looked at with the data.
+    own = sigma if isinstance(sigma, Weights) else check_sigma(sigma, shape, keep)
+    return Noise("gaussian", own)

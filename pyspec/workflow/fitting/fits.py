@@ -294,12 +294,6 @@ class FileFits(FileModels):
             self._add_result(result)
             return hold.mark(result)
 
-    def _store(self, result: FitResult) -> None:
-        """Writes the best values of a fit into the model that it is of."""
-        values = result.values
-        free_values = {name: values[name] for name in result.free_names}
-        self._write_values(result.model_name, free_values, result.fit_type)
-
     def _add_result(self, result: FitResult | SliceResults) -> None:
         stamp(result)
         self.results.append(result)

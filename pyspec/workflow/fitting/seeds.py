@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyspec.calls import one_of, real
-from pyspec.errors import FitError, shortened, suggest
+from pyspec.errors import FitError, suggest
 from pyspec.fit import FitResult, SliceResults
 from pyspec.model import Measurement, Model
 from pyspec.model.data.windows import places_on, slice_of
@@ -146,37 +146,34 @@ def _of_slices(slices: SliceResults, model: Model, times: Array) -> list[dict[st
 def _explicit(values: object, times: Array) -> list[dict[str, float]]:
     n = times.size
     if isinstance(values, Sequence) and not isinstance(values, str):
-        other = next((row for row in values if not hasattr(row, "keys")), None)
-        if other is not None:
+        if len(values) != n or not all(hasattr(row, "keys") for row in values):
             raise FitError(
-                f"seed_values is a list with {shortened(other)}; give one dict of name → value a "
-                "slice, or name → values"
+                f"seed_values has {len(values)} entries for {n} slices; give one dict of name → "
+                "value a slice, or name → values"
             )
         rows = [dict(row) for row in values]
-        if len(rows) != n:
-            raise FitError(f"seed_values has {len(rows)} entries for {n} slices; give one a slice")
-        return [{str(name): _number(name, value) for name, value in row.items()} for row in rows]
+        return [
+            {str(name): float(_column(name, value, 1)[0]) for name, value in row.items()}
+            for row in rows
+        ]
     if not (hasattr(values, "keys") and hasattr(values, "__getitem__")):
         raise FitError("seed_values must be name → value or array, a DataFrame, or a list of dicts")
     refuse_other_order("seed_values", values, times)
     columns = {}
     for name in values.keys():  # noqa: SIM118  (a DataFrame too)
         refuse_other_order(f"seed_values of {name}", values[name], times)
-        column = real(f"seed_values of {name}", values[name])
-        if column.shape not in ((), (n,)):
-            raise FitError(
-                f"seed_values of {name} have shape {column.shape}; give a number or ({n},), one a "
-                "slice of the window"
-            )
-        columns[str(name)] = np.broadcast_to(column, (n,))
+        columns[str(name)] = _column(name, values[name], n)
     return [{name: float(column[k]) for name, column in columns.items()} for k in range(n)]
 
 
-def _number(name: object, value: object) -> float:
-    array = real(f"seed_values of {name}", value)
-    if array.size != 1:
-        raise FitError(f"seed_values of {name} is {shortened(value)}; give one number a slice")
-    return float(array.item())
+def _column(name: object, values: object, n: int) -> Array:
+    """The values of one parameter for n slices."""
+    column = real(f"seed_values of {name}", values)
+    if column.shape not in ((), (n,)):
+        raise FitError(
+            f"seed_values of {name} have shape {column.shape}; give a number or ({n},), one a slice"
+        )
+    return np.broadcast_to(column, (n,))
 
 
 def shift_seeds(

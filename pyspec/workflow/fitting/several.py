@@ -42,23 +42,18 @@ def seen_from(ground: Ground, document: Document, file: int) -> Document:
     text = document.text
     for name, values in shown.values.items():
         model = there.model(text, name)
-        if model is not None:
-            text = with_values(there, text, model, values)
+        pars = {} if model is None else {key: model.parameters[key] for key in own_values(model)}
+        # As far as the model has these values, and as its bounds allow.
+        wanted = {
+            key: {"value": min(max(values[key], par.min), par.max)}
+            for key, par in pars.items()
+            if key in values and values[key] != par.value
+        }
+        if model is not None and wanted:
+            text = set_fields(there, text, model, wanted)
     own = {name: getattr(shown, name) for name in _OWN}
     switched = replace(document, **own, text=text, file=file, others=others)
     return replace(switched, model=there.model(text, document.name))
-
-
-def with_values(ground: Ground, text: str, model: Model, values: Mapping[str, float]) -> str:
-    """The text with these values of a model, as far as it has them and its bounds allow."""
-    own = own_values(model)
-    parameters = {name: model.parameters[name] for name in values if name in own}
-    wanted = {
-        name: {"value": min(max(values[name], par.min), par.max)}
-        for name, par in parameters.items()
-        if values[name] != par.value
-    }
-    return set_fields(ground, text, model, wanted) if wanted else text
 
 
 def set_fields(

@@ -21,7 +21,6 @@ from pyspec.workflow.results.export import export_to
 from pyspec.workflow.results.identity import (
     FIT_TYPES,
     SELECTIONS,
-    check_type,
     find_named,
     kinds_of,
     last_fit,
@@ -89,12 +88,9 @@ class FileResults(FileFits):
         different data. It also raises it if chi2, AIC or BIC are sums of different kinds: squares,
         squares over declared noise, counts.
         """
-        types = name_list(fit_type or FIT_TYPES)
-        for type_name in types:
-            check_type(type_name)
         names = [name for model in models for name in name_list(model)]
         last = {(r.model_name, r.fit_type): r for r in self.results}
-        fits = matching(last.values(), None, names or None, types)
+        fits = matching(last.values(), None, names or None, fit_type)
         refuse_missing(names, fits, list(last.values()))
         frame = comparison(fits, metrics, sbs_aggregation)
         order = next((name for name in frame.columns if name.lower() == "aic"), None)
@@ -204,10 +200,7 @@ def select_fits(
     the lowest AIC, or metric `by`). Raises :class:`FitError` if there is none, and for the best of
     fits to different data."""
     one_of("select", select, SELECTIONS, FitError)
-    models, types = (None if names is None else name_list(names) for names in (model, fit_type))
-    for kind in types or ():
-        check_type(kind)
-    chosen = matching(results, None, models, types)
+    chosen = matching(results, None, model, fit_type)
     if not chosen:
         raise FitError(f"no such fit to save; fits so far: {kinds_of(results)}; fit first")
     if select == "all":

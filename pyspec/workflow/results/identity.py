@@ -91,17 +91,20 @@ def one_fit(fit: Fit, subject: str) -> FitResult:
     return fit
 
 
-def matching(fits: Iterable[Fit], *names: Collection[str | None] | None) -> list[Fit]:
-    """The fits whose file, model and type are each among the `names` for it; None: any will do."""
+def matching(
+    fits: Iterable[Fit], file: object = None, model: object = None, fit_type: object = None
+) -> list[Fit]:
+    """The fits of a file, model and type, each one name or several; None: any will do. Raises
+    :class:`FitError` for an unknown type."""
+    files, models, types = map(names_of, (file, model, fit_type))
+    for kind in types or ():
+        check_type(kind)
     return [
         fit
         for fit in fits
-        if all(
-            wanted is None or own in wanted
-            for wanted, own in zip(
-                names, (fit.file_name, fit.model_name, fit.fit_type), strict=True
-            )
-        )
+        if (files is None or fit.file_name in files)
+        and (models is None or fit.model_name in models)
+        and (types is None or fit.fit_type in types)
     ]
 
 
@@ -112,20 +115,15 @@ def find_fit(fits: Sequence[Fit], ref: str) -> Fit:
     """
     if not isinstance(ref, str) or not ref:
         raise FitError(f"{ref!r} names no fit; give a label, or the first digits of a handle")
-    labelled = [fit for fit in fits if fit.label == ref]
-    matches = {handle_of(fit): fit for fit in fits if handle_of(fit).startswith(ref)}
-    if labelled:
-        matches = {handle_of(fit): fit for fit in labelled}
+    matches = {handle_of(fit): fit for fit in fits if fit.label == ref}
+    if not matches:
+        matches = {handle_of(fit): fit for fit in fits if handle_of(fit).startswith(ref)}
     if len(matches) == 1:
         return next(iter(matches.values()))
-    shown = in_words(matches.values() if matches else fits)
-    if labelled:
-        raise FitError(f"{ref!r} is the label of several fits: {shown}; give the handle of one")
     if matches:
-        raise FitError(f"{ref!r} is the beginning of several handles: {shown}; give more digits")
-    is_path = any(sign in ref for sign in ("/", "\\", ".csv", ".json"))
-    hint = f"; where it is written is filepath={ref!r}" if is_path else ""
-    raise FitError(f"no fit {ref!r}; there are: {shown}{hint}")
+        shown = in_words(matches.values())
+        raise FitError(f"{ref!r} names several fits: {shown}; give more of the handle of one")
+    raise FitError(f"no fit {ref!r}; there are: {in_words(fits)}")
 
 
 def last_fit(
@@ -139,20 +137,18 @@ def last_fit(
 
     Raises :class:`FitError` where there is none, or where several handles begin so.
     """
-    check_type(fit_type)
     if not isinstance(model, (str, type(None))):
         raise FitError(f"model is {shortened(model)}; give the name of one, or none for any")
     if not fits:
         raise FitError("no fit yet; call fit_2d, fit_spectrum, fit_baseline or fit_trace first")
-    names = (name_of_file(file), model, fit_type)
-    matches = matching(fits, *(None if name is None else [name] for name in names))
+    matches = matching(fits, file, model, fit_type)
     if matches:
         return matches[-1] if handle is None else find_fit(matches, handle)
     hint = suggest(model, [fit.model_name for fit in fits]) if model else ""
     if fit_type == "sbs" and not hint:
         hint = "; fit the slices first: file.fit_slice_by_slice('name')"
     wanted = " ".join(name for name in (fit_type, model) if name)
-    where = "" if file is None else f" to {names[0]}"
+    where = "" if file is None else f" to {name_of_file(file)}"
     text = f"no fit {wanted} yet{where}{hint}; fits so far: {kinds_of(fits)}"
     raise FitError(text.replace("  ", " "))
 
@@ -289,7 +285,7 @@ def name_list(names: str | Sequence[str]) -> list[str]:
 
 def listed(values: object) -> list[object]:
     """One thing, or several, as a list."""
-    if isinstance(values, Sequence) and not isinstance(values, str):
+    if isinstance(values, Collection) and not isinstance(values, str):
         return list(values)
     return [values]
 

@@ -105,9 +105,7 @@ class FitResults(list[Fit], Suggesting):
         self, *, file: OneFile | None = None, model: str | None = None, fit_type: str | None = None
     ) -> FitResults:
         """All fits of this file, model and type, the oldest first."""
-        check_type(fit_type)
-        wanted = (name_of_file(file), model, fit_type)
-        matches = matching(self, *(None if name is None else [name] for name in wanted))
+        matches = matching(self, file, model, fit_type)
         return FitResults(matches, joint=self.joint, config=self.config)
 
     def get(
@@ -197,13 +195,10 @@ class FitResults(list[Fit], Suggesting):
         sums of different kinds. Fits that were saved without data are compared by the digest of
         these.
         """
-        types, names = names_of(fit_type), names_of(models)
-        for kind in types or ():
-            check_type(kind)
         made = self.find(file=file)
-        chosen = matching(made, None, names, types)
-        if names and chosen:
-            refuse_missing(sorted(map(str, names)), chosen, made)
+        chosen = matching(made, None, models, fit_type)
+        if models and chosen:
+            refuse_missing(sorted(map(str, listed(models))), chosen, made)
         return comparison(chosen, metrics, sbs_aggregation)
 
     def variants(

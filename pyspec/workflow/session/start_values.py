@@ -10,7 +10,6 @@ import numpy as np
 
 from pyspec._library import OpDef
 from pyspec.errors import ModelError, suggest
-from pyspec.model import Model
 from pyspec.model.yaml.scalars import number_text
 from pyspec.workflow.session.document import Document
 from pyspec.workflow.session.ground import Ground
@@ -60,20 +59,19 @@ def entries_of(
         raise ModelError(f"{op.name} is a profile; write it into the text of the model")
     if op.name == "measuredIRF":
         raise ModelError(f"{op.name} has samples of its own; write it into the text of the model")
-    begin = (
-        _of_energy(ground, document, at)
-        if op.domain == "ENERGY"
-        else _of_time(ground, document, target)
-    )
+    is_of_energy = op.domain == "ENERGY"
+    begin = _of_energy(ground, document, at) if is_of_energy else _of_time(ground, document, target)
+    components = () if document.model is None else document.model.components
+    pars = [par for component in components for par in component.parameters]
+    onset = next((par.name for par in pars if par.argument == "t0"), "")  # of the law before it
+    is_free_law = target is None and op.domain == "TIME" and ground.kind == "series"
     entries = []
     for number, name in enumerate(op.params):
         if number >= op.n_required and name not in values:
             continue
-        if target is None and op.domain == "TIME" and ground.kind == "series":
-            shared = "" if document.model is None else _onset(document.model)
-            if name in op.linear or (name == "t0" and shared):
-                entries.append((name, f'["{shared}"]' if name == "t0" else "{free: energy}"))
-                continue
+        if is_free_law and (name in op.linear or (name == "t0" and onset)):
+            entries.append((name, f'["{onset}"]' if name == "t0" else "{free: energy}"))
+            continue
         unit = op.units[number] if number < len(op.units) else "?"
         value, low, high = begin(op, name, unit)
         value = float(values.get(name, value))
@@ -84,12 +82,6 @@ def entries_of(
             own += [number_text(low), number_text(high)]
         entries.append((name, f"[{', '.join(own)}]"))
     return entries
-
-
-def _onset(model: Model) -> str:
-    """The onset of the first law of a model; "" of one without."""
-    pars = [par for component in model.components for par in component.parameters]
-    return next((par.name for par in pars if par.argument == "t0"), "")
 
 
 def rounded(value: float) -> float:

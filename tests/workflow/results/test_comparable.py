@@ -103,7 +103,7 @@ def test_a_label_that_fits_of_two_sessions_have_names_none(file: File) -> None:
         file.save_fit(path)
         file.results.clear()
     loaded = FitResults.load(path)
-    with pytest.raises(FitError, match=r"'final' is the label of several fits: .* the handle of"):
+    with pytest.raises(FitError, match=r"'final' names several fits: .* the handle of"):
         loaded.get(handle="final")
     assert loaded.get(handle=handle_of(loaded[0])) is loaded[0]
 

@@ -59,7 +59,7 @@ def test_the_beginning_of_several_handles_names_no_joint_fit(tmp_path: Path) -> 
         if any(handle_of(fit)[0] == handle[0] for fit in project[0].results[1:]):
             break
         project[0].models["one"].set("Gauss_01_x0", max=88.0 + turn)
-    with pytest.raises(FitError, match="beginning of several handles"):
+    with pytest.raises(FitError, match="names several fits"):
         project.drop_fits(handle[0])
     project.drop_fits(handle)
     assert project.joint_results == []
