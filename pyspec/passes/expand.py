@@ -178,7 +178,11 @@ class _Expansion:
         are in the laws."""
         rows, target = self._siblings(row.id), self._target(row.id)
         own = self._arguments(row.id)
-        share = _share_text([self._arguments(sibling) for sibling in rows], rows.index(row.id))
+        if SHARE in own:
+            share = own[SHARE].name
+        else:  # the first has what the others leave
+            arguments = [self._arguments(sibling) for sibling in rows]
+            share = " - ".join(["1", *(other[SHARE].name for other in arguments if SHARE in other)])
         traces = []
         for law, cycle in self._laws(row.id):
             parameters = self._arguments(law.id)
@@ -260,13 +264,6 @@ def _later(op: OpDef, own: Mapping[str, str], at: str, start: float, sign: str) 
             negated = sign if word in op.linear else ""
             changes[word] = f"{negated}({rule.substitute({**own, **replacements})})"
     return changes
-
-
-def _share_text(rows: Sequence[Mapping[str, GraphNode]], k: int) -> str:
-    """The share of the k-th row of an instrument: the first has what the others leave."""
-    if SHARE in rows[k]:
-        return rows[k][SHARE].name
-    return " - ".join(["1", *(own[SHARE].name for own in rows if SHARE in own)])
 
 
 def _shared(

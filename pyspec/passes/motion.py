@@ -160,27 +160,22 @@ class Motions:
         if node.instruction in ("ADD", "SUB", "NEG"):
             return self._add(operands, sampled)
         motions = [operand.value or STILL for operand in operands]
-        value, partials = self._instruction(node.instruction, motions, sampled)
+        if node.instruction == "MUL":
+            a, b = motions
+            value, partials = a * b, [b, a]
+        elif node.instruction == "DIV":
+            a, b = motions
+            inverse = STILL if b == STILL else self.fresh(sampled)
+            value, partials = a * inverse, [inverse, a * inverse * inverse]
+        elif all(motion == STILL for motion in motions):
+            value, partials = STILL, [STILL] * len(motions)
+        else:
+            value, partials = self.fresh(sampled), [self.fresh(sampled) for _ in motions]
         terms = [Moves(value)]
         for outer, operand in zip(partials, operands, strict=True):
             slopes = {theta: outer * slope for theta, slope in operand.slopes.items()}
             terms.append(Moves(None, slopes, operand.convolved))
         return self._add(terms, sampled)
-
-    def _instruction(
-        self, name: str, operands: Sequence[Motion], sampled: bool
-    ) -> tuple[Motion, list[Motion]]:
-        """Motion of the value, and of the derivative by each operand."""
-        if name == "MUL":
-            a, b = operands
-            return a * b, [b, a]
-        if name == "DIV":
-            a, b = operands
-            inverse = STILL if b == STILL else self.fresh(sampled)
-            return a * inverse, [inverse, a * inverse * inverse]
-        if all(operand == STILL for operand in operands):
-            return STILL, [STILL] * len(operands)
-        return self.fresh(sampled), [self.fresh(sampled) for _ in operands]
 
 
 def _scaled(op: OpDef, index: int, values: Sequence[Motion], reads: Iterable[int]) -> Motion | None:

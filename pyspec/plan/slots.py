@@ -70,17 +70,14 @@ class _Assignment:
     def _has_slot(self, node: GraphNode) -> bool:
         if node.kind is NodeKind.SUM:
             return True
-        targets = [self.graph.nodes[edge.target].kind for edge in self.graph.outputs(node.id)]
+        outputs = self.graph.outputs(node.id)
+        if node.kind is NodeKind.EXTERNAL:  # a component, or a law
+            is_component = all(edge.kind is EdgeKind.ADDEND for edge in outputs)
+        else:
+            is_component = node.kind in COMPONENTS
+        targets = [self.graph.nodes[edge.target].kind for edge in outputs]
         # What feeds one sum is added to it; an average is scheduled in its component's place.
-        return self._is_component(node) and targets not in (
-            [NodeKind.SUM], [NodeKind.PROFILE_AVERAGE]
-        )  # fmt: skip
-
-    def _is_component(self, node: GraphNode) -> bool:
-        """Whether the node's value is a spectrum that is not a sum."""
-        if node.kind is NodeKind.EXTERNAL:
-            return all(edge.kind is EdgeKind.ADDEND for edge in self.graph.outputs(node.id))
-        return node.kind in COMPONENTS
+        return is_component and targets not in ([NodeKind.SUM], [NodeKind.PROFILE_AVERAGE])
 
     def _called(self, node: GraphNode) -> GraphNode:
         """The component that a node stands for: of an average what it averages."""

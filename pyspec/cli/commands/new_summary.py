@@ -8,7 +8,6 @@ import numpy as np
 
 from pyspec.cli.commands.new_from_data import Begun
 from pyspec.cli.shell import word
-from pyspec.cli.syntax_hints import for_flags
 from pyspec.io import Dataset
 from pyspec.io.units import TAKEN
 from pyspec.model.data.energy_scale import scale_of_label
@@ -53,10 +52,8 @@ def _axis(dataset: Dataset, axis: str) -> str:
     scale = scale_of_label(label) if axis == "energy" else ""
     kind = f"{scale} energy" if scale else label if label.lower() != axis else ""
     direction = "falls" if values[-1] < values[0] else "rises"
-    why = next((for_flags(note) for note in dataset.notes if TAKEN in note), "")
-    if axis != "energy" or not why:
-        why = f"{label!r} says so" if label else "the file says so"
-    else:
+    why = f"{label!r} says so" if label else "the file says so"
+    if axis == "energy" and any(TAKEN in note for note in dataset.notes):
         why = "nothing says what it is; of times say --rename energy=time"
     unknown = "" if unit else "; unit unknown"
     return ", ".join(part for part in (ends, kind, direction) if part) + f" ({why}{unknown})"
