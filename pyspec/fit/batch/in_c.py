@@ -78,15 +78,8 @@ class InC:
         self.may_jump = bool(compiled.plan.jumps)
         self.tolerance, _ = native_options(compiled.model.name, how.options)
         is_scaled = like.loss != "poisson" if how.scale_covar is None else bool(how.scale_covar)
-        self.solved = Solved(
-            len(cases),
-            names,
-            compiled.plan.fixed_names,
-            self.start.bounds,
-            is_scaled,
-            max(NEAR, self.tolerance),
-            self.start.moved,
-        )
+        fixed_names, needed = compiled.plan.fixed_names, max(NEAR, self.tolerance)
+        self.solved = Solved(len(cases), names, fixed_names, self.start, is_scaled, needed)
         #: Places of the parameters that the model is linear in, and natural sizes of all.
         self.linear = [names.index(name) for name in compiled.linear]
         of_data = compiled.start or start_parameters(*self.of_model, {}, read.glimpse)

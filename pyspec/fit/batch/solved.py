@@ -11,6 +11,7 @@ from pyspec._library import CONSTANTS, DTYPES
 from pyspec.executor.normal import triangle_size
 from pyspec.fit.ending import Ending
 from pyspec.plan.following import Following
+from pyspec.plan.start import StartParameters
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -49,14 +50,13 @@ class Solved:
         n: int,
         names: Sequence[str],
         fixed_names: Sequence[str],
-        bounds: tuple[Array, Array],
+        start: StartParameters,
         is_scaled: bool,
         needed: float,
-        moved: tuple[str, ...],
     ) -> None:
         self.names, self.fixed_names = tuple(names), tuple(fixed_names)
-        self.lower, self.upper = bounds
-        self.is_scaled, self.needed, self.moved = is_scaled, needed, moved
+        self.lower, self.upper, self.moved = start.lower, start.upper, start.moved
+        self.is_scaled, self.needed = is_scaled, needed
         self.fitted = np.zeros(n, DTYPES["pyspec_fitted"])
         n_free = len(self.names)
         self.numbers: Array = np.empty((n, n_free * (3 + n_free) + triangle_size(n_free + 1)))

@@ -21,9 +21,6 @@ _ENOUGH = 1.0
 #: Chance alone gives a finding to so many slices in less than this share of series.
 _SELDOM = 1e-3
 
-#: Kinds that are about all of their places alike; others are about the first.
-_ABOUT_ALL = (Kind.ERRORS_ASYMMETRIC,)
-
 
 @dataclass(frozen=True)
 class Counted:
@@ -86,7 +83,8 @@ def gathered(
         _, first, worst = min(own, key=lambda each: each[2].severity)
         each = dict[tuple[int, str], None]()  # in how many slices, and not how often
         for k, _, finding in own:
-            about = finding.places if kind in _ABOUT_ALL else finding.places[:1]
+            is_about_all = kind is Kind.ERRORS_ASYMMETRIC  # others are about the first place
+            about = finding.places if is_about_all else finding.places[:1]
             side = finding.numbers.get("side")
             each |= dict.fromkeys((k, f"{place} ({side})" if side else place) for place in about)
         places = dict(Counter(place for _, place in each).most_common())

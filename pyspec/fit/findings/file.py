@@ -20,24 +20,16 @@ class FileEnd:
     values, errors : of all parameters; an error is None where there is none
     """
 
-    def __init__(
-        self,
-        result: EndedFit,
-        problem: FitPart,
-        names: Mapping[str, str],
-        numbers: tuple[Mapping[str, float], Mapping[str, float | None]],
-    ) -> None:
+    def __init__(self, result: EndedFit, problem: FitPart, names: Mapping[str, str]) -> None:
         self.result, self.problem, self.names = result, problem, names
-        values, errors = numbers
+        values, errors = result.values, result.stderr  # made anew at each look
         self.values = {own: values[name] for own, name in names.items() if name in values}
         self.errors = {own: errors[name] for own, name in names.items() if name in errors}
 
     @classmethod
     def all_of(cls, result: EndedFit) -> list[FileEnd]:
         """Those of a fit."""
-        numbers = result.values, result.stderr  # made anew at each look
-        files = result.problem.named_files
-        return [cls(result, problem, names, numbers) for problem, names in files]
+        return [cls(result, problem, names) for problem, names in result.problem.named_files]
 
     def ends_of(self, own: Iterable[Par]) -> set[str]:
         """The names of the parameters that `own` are, or end in through expressions, but for fixed

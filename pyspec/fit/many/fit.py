@@ -180,14 +180,8 @@ def bootstrap(
         residuals = np.asarray(result.residual)[counts] / sigma[counts]
         share = residuals.size / max(residuals.size - result.n_free, 1)
         residuals = (residuals - residuals.mean()) * np.sqrt(share)
-    drawn = Drawn(
-        measurement,
-        expected,
-        None if problem.is_poisson else sigma,
-        residuals,
-        int(seed),
-        int(n),
-    )
+    noise = None if problem.is_poisson else sigma
+    drawn = Drawn(measurement, expected, noise, residuals, int(seed), int(n))
     best = {**(problem.fixed or {}), **dict(zip(problem.names, result.theta.tolist(), strict=True))}
     alone = {"seed", "n_starts"}  # each fit starts once, from the best values
     settings = {key: value for key, value in result.settings.items() if key not in alone}
