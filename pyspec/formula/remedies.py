@@ -20,43 +20,31 @@ CHARACTERS = {
     "|": "'|' is not an operator; write max(condition, condition)",
 }
 
-_ROOT = "sqrt(1 - a ** 2)"
-_SIGN = "(a > 0) - (a < 0)"
-_STEP = "where(a >= 0, 1, 0)"
-_HALF = "1 / (1 + exp(-a))"
 _RADIUS = "sqrt(a ** 2 + b ** 2)"
-_ANGLE = f"2 * arctan(where(b > 0, a / ({_RADIUS} + b), ({_RADIUS} - b) / a))"
-_VOIGT = "wofz_real(x / (s * sqrt(2)), g / (s * sqrt(2))) / (s * sqrt(2 * pi))"
 
 #: Functions of other languages and libraries, in terms of those of formulas.
-INSTEAD = {
-    "acos": f"pi / 2 - arctan(a / {_ROOT})",
-    "arccos": f"pi / 2 - arctan(a / {_ROOT})",
-    "arcsin": f"arctan(a / {_ROOT})",
-    "arctan2": _ANGLE,
-    "asin": f"arctan(a / {_ROOT})",
+_NAMES = {
+    "acos arccos": "pi / 2 - arctan(a / sqrt(1 - a ** 2))",
+    "arcsin asin": "arctan(a / sqrt(1 - a ** 2))",
+    "arctan2 atan2": f"2 * arctan(where(b > 0, a / ({_RADIUS} + b), ({_RADIUS} - b) / a))",
     "atan": "arctan(a)",
-    "atan2": _ANGLE,
     "cosh": "(exp(a) + exp(-a)) / 2",
-    "expit": _HALF,
+    "expit sigmoid": "1 / (1 + exp(-a))",
     "expm1": "exp(a) - 1",
-    "heaviside": _STEP,
+    "heaviside step": "where(a >= 0, 1, 0)",
     "hypot": _RADIUS,
     "ln": "log(a)",
     "log10": "log(a) / log(10)",
     "log1p": "log(1 + a)",
     "log2": "log(a) / log(2)",
     "sech": "2 / (exp(a) + exp(-a))",
-    "sgn": _SIGN,
-    "sigmoid": _HALF,
-    "sign": _SIGN,
+    "sgn sign": "(a > 0) - (a < 0)",
     "sinh": "(exp(a) - exp(-a)) / 2",
     "square": "a ** 2",
-    "step": _STEP,
     "tanh": "1 - 2 / (exp(2 * a) + 1)",
-    "voigt": _VOIGT,
-    "voigt_profile": _VOIGT,
+    "voigt voigt_profile": ("wofz_real(x / (s * sqrt(2)), g / (s * sqrt(2))) / (s * sqrt(2 * pi))"),
 }
+INSTEAD = {name: formula for names, formula in _NAMES.items() for name in names.split()}
 
 #: Those of them that parameters are called, too.
 WORDS = ("sign", "square", "step", "voigt")

@@ -30,9 +30,7 @@ def test_a_parameter_bounded_from_both_sides() -> None:
     model.set_axes(energy=ENERGY)
     found = [(par.min, par.max) for par in model.components[0].parameters]
     assert found == [(-np.inf, np.inf), (2.0, np.inf), (0.0, 1.0)]
-    definition = model.components[0].op.own
-    assert isinstance(definition, Definition)
-    assert definition.units == {"x0": "eV", "m": "1"}
+    assert model.components[0].op.units == ("?", "[eV]", "[1]")
     theta = model.theta()
     for m, inside in ((0.0, True), (1.0, True), (-1e-9, False), (1.0 + 1e-9, False)):
         theta[2] = m

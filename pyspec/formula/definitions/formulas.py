@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.formula.definitions.signature import given_values, units_of
+from pyspec.formula.definitions.signature import given_values
 from pyspec.formula.formula import Formula
 from pyspec.formula.program.derive import differentiate
 from pyspec.formula.program.encode import encode
@@ -51,11 +51,6 @@ class Formulas:
     #: Further arrays along the axis that it reads, by name, and how the text writes them.
     inputs: tuple[str, ...] = field(compare=False, default=())
     inputs_text: str = field(compare=False, default="", repr=False)
-
-    @property
-    def units(self) -> dict[str, str]:
-        """The units of the parameters that have one."""
-        return units_of(self.signature)
 
     @property
     def axis(self) -> str:

@@ -26,7 +26,7 @@ from pyspec.formula.definitions.formulas import DOMAINS, KERNEL, Formulas
 from pyspec.formula.definitions.kernel import NAMES, check_parts, kernel_jumps, kernel_words
 from pyspec.formula.definitions.measured import INSTRUMENT, MEASURED, MEASURED_IRF, define_measured
 from pyspec.formula.definitions.scheme import KINETICS, define_state
-from pyspec.formula.definitions.signature import read_inputs, read_signature
+from pyspec.formula.definitions.signature import read_inputs, read_signature, units_of
 from pyspec.formula.definitions.traits import Traits, find_traits
 from pyspec.formula.formula import Formula, parse, parse_given
 from pyspec.formula.parser import CONSTANTS, FUNCTIONS
@@ -154,6 +154,7 @@ def define(text: str, where: str = "") -> OpDef:
             f"its integral, so that a common factor has no effect; remove {heights}, or write "
             "shares such as a and 1 - a"
         )
+    units = units_of(match["params"])
     return OpDef(
         index=EXTERNAL_OP if own.sums else LIBRARY["OP_FORMULA"],
         name=name,
@@ -168,7 +169,7 @@ def define(text: str, where: str = "") -> OpDef:
         reads=traits.reads,
         tolerance=float("inf"),
         formula=match["body"].strip(),
-        units=tuple(f"[{own.units[param]}]" if param in own.units else "?" for param in params),
+        units=tuple(f"[{units[param]}]" if param in units else "?" for param in params),
         own=own,
     )
 

@@ -94,19 +94,7 @@ def check_names(parameters: Mapping[str, Par], complete: bool) -> None:
 def used_names(own: Iterable[Par], extra: Mapping[str, Par]) -> set[str]:
     """The names of `extra` on which the parameters `own` depend, directly, through others, or
     through the laws and profiles of these."""
-    used: set[str] = set()
-    waiting = list(own)
-    while waiting:
-        par = waiting.pop()
-        if par.formula is not None:
-            new = [name for name in par.formula.names if name in extra and name not in used]
-            used.update(new)
-            waiting += [extra[name] for name in new]
-        if par.dynamics is not None:
-            waiting += par.dynamics.parameters
-        if par.profile is not None:
-            waiting += par.profile.parameters
-    return used
+    return {par.name for par in followed(own, extra, with_laws=True)} & extra.keys()
 
 
 def used_quantities(own: Mapping[str, Par], quantities: Sequence[Par]) -> list[Par]:
@@ -174,14 +162,19 @@ def resolution_order(parameters: Mapping[str, Par]) -> list[Par]:
     return order
 
 
-def followed(own: Iterable[Par], parameters: Mapping[str, Par]) -> Iterator[Par]:
-    """Parameters, those that their expressions name, and so on, each once."""
+def followed(
+    own: Iterable[Par], parameters: Mapping[str, Par], *, with_laws: bool = False
+) -> Iterator[Par]:
+    """Parameters, those that their expressions name, and so on, each once; `with_laws` those of
+    their laws and profiles, too."""
     waiting, seen = list(own), set[str]()
     while waiting:
         par = waiting.pop()
         if par.name not in seen:
             seen.add(par.name)
             yield par
+            for part in (par.dynamics, par.profile) if with_laws else ():
+                waiting += () if part is None else part.parameters
             names = () if par.formula is None else reversed(par.formula.names)
             waiting += [parameters[name] for name in names if name in parameters]
 

@@ -152,7 +152,6 @@ def _component(file: Source, key: Scalar, node: Node, op: OpDef, name: str) -> C
     pars_in_order = tuple(pars.get(param) for param in op.params)
     component = Component(name, _identity(op), pars_in_order, where)
     check_domain(component)
-    check_kernel(component)
     return component
 
 
@@ -162,7 +161,8 @@ def _identity(op: OpDef) -> str:
 
 
 def check_domain(component: Component) -> None:
-    """Start values must lie where the function is defined, as far as they are numbers."""
+    """Start values must lie where the function is defined, as far as they are numbers. A kernel by
+    formula has an integral there, and its declarations agree with the formula."""
     op = component.op
     values = [math.nan if par is None or par.formula else par.value for par in component.pars]
     for guard, other in unmet(op, values):  # an expression cannot be judged yet
@@ -173,16 +173,9 @@ def check_domain(component: Component) -> None:
             f"{par.place}: the value {par.value:g} is outside of the function's domain; "
             f"{op.name} needs {par.argument} {guard.comparison} {limit}"
         )
-
-
-def check_kernel(component: Component) -> None:
-    """Checks a kernel by formula at its start values: it has an integral, and its declarations
-    agree with the formula. Values that are not numbers yet are skipped."""
-    own = component.op.own
-    if component.op.kind != "KERNEL" or not isinstance(own, Definition):
+    if op.kind != "KERNEL" or not isinstance(op.own, Definition):
         return
-    values = [math.nan if par is None or par.formula else par.value for par in component.pars]
-    fault = fault_of(own, values) if np.isfinite(values).all() else ""
+    fault = fault_of(op.own, values) if np.isfinite(values).all() else ""
     if fault:
         shown = ", ".join(f"{par.argument} = {par.value:g}" for par in component.parameters)
         raise ModelError(f"{component.where}: {component.name}: with {shown}: {fault}")

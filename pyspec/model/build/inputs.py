@@ -62,13 +62,7 @@ def check_input(values: object, name: str) -> Array:
 
     Raises :class:`DataError` unless it is a line of finite real numbers.
     """
-    line = check_line(
-        values,
-        f"the input {name!r}",
-        name,
-        hidden="give the values of all points",
-        missing="every point needs a finite value, masked ones too",
-    )
+    line = check_line(values, f"the input {name!r}", name)
     line.setflags(write=False)
     return line
 

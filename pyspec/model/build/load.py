@@ -84,14 +84,9 @@ def load_models(
                 "an energy model"
             )
     models = {entry[0].text: file.model(entry, file.domain(entry[1])) for entry in chosen}
-    for name, model in models.items():
-        if name in file.attached:
-            attach(file.source, model, file.attached[name], file.find)
+    for name in models.keys() & file.attached.keys():
+        attach(file.source, models[name], file.attached[name], file.find)
     return models
-
-
-#: Kinds of functions that convolve laws, and are none themselves.
-_KERNELS = ("KERNEL", "IRF")
 
 
 @answered
@@ -199,7 +194,9 @@ class _ModelFile:
         looked_up = [self.source.functions.get(name) or rows().get(name) for name in names]
         ops = [op for op in looked_up if op is not None]
         if but_kernels:
-            is_law = len(names) < len(body.items) or any(op.kind not in _KERNELS for op in ops)
+            is_law = len(names) < len(body.items) or any(
+                op.kind not in ("KERNEL", "IRF") for op in ops
+            )
             return is_law and len(ops) == len(looked_up) and all(op.domain == "TIME" for op in ops)
         return bool(ops or not names) and all(op.domain in ("TIME", "AUX") for op in ops)
 
@@ -295,14 +292,11 @@ def _model_file(source: str | Path | Source) -> _ModelFile:
             raise ModelError(f"{place}: this name is taken in line {first}; rename one of the two")
         if is_null(body) or (isinstance(body, Mapping) and not body.items):
             raise ModelError(f"{place}: the model is empty; give it components, such as {_EXAMPLE}")
-        if not isinstance(body, Mapping) and key.text == QUANTITIES:
-            raise ModelError(
-                f"{place}: this section holds quantities by name, such as 'width: [1.5, True]'"
-            )
         if not isinstance(body, Mapping):
-            raise ModelError(
-                f"{place}: a model holds components by function name, such as {_EXAMPLE}"
-            )
+            holds = f"a model holds components by function name, such as {_EXAMPLE}"
+            if key.text == QUANTITIES:
+                holds = "this section holds quantities by name, such as 'width: [1.5, True]'"
+            raise ModelError(f"{place}: {holds}")
         is_function = key.text in file.functions or key.text in file.schemes or key.text in rows()
         if is_function and any(isinstance(node, Sequence) for _, node in body.items):
             raise ModelError(  # its model would lack it

@@ -13,6 +13,7 @@ from pyspec.model.build.measured_irf import reads_file
 from pyspec.model.build.user_functions import functions_text
 from pyspec.model.tree import Component, Dynamics, Par, Profile
 from pyspec.model.yaml.reader import Mapping, Scalar, Source
+from pyspec.model.yaml.scalars import given_number
 from pyspec.model.yaml.to_yaml import retell
 
 #: One model of a file: its name and what stands below it.
@@ -26,8 +27,7 @@ def build_dynamics(
     take turns. Raises :class:`ModelError`."""
     names = [key.text for key, _ in entries]
     where = file.at(entries[0][0].line)
-    is_number = isinstance(frequency, (int, float)) and not isinstance(frequency, bool)
-    if not is_number or not math.isfinite(frequency) or frequency == 0.0:
+    if not math.isfinite(given_number(frequency)) or frequency == 0.0:
         raise ModelError(
             f"{where}: frequency is {frequency!r}; give cycles per unit of the time axis, or -1 "
             "for none"

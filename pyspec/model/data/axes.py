@@ -25,13 +25,7 @@ def check_axis(values: object, name: str, ascending: bool = False) -> npt.NDArra
     Raises :class:`DataError` unless the values are finite real numbers in one dimension that rise,
     or, unless `ascending`, fall throughout.
     """
-    axis = check_line(
-        values,
-        f"the {name} axis",
-        name,
-        hidden="remove them from axis and data, or give the values of all points",
-        missing="remove such points from axis and data",
-    )
+    axis = check_line(values, f"the {name} axis", name)
     step = np.diff(axis)
     falls = axis.size > 1 and axis[-1] < axis[0] and not ascending
     wrong = step >= 0 if falls else step <= 0
@@ -52,16 +46,14 @@ def check_axis(values: object, name: str, ascending: bool = False) -> npt.NDArra
     return axis
 
 
-def check_line(
-    values: object, who: str, name: str, *, hidden: str, missing: str
-) -> npt.NDArray[np.float64]:
+def check_line(values: object, who: str, name: str) -> npt.NDArray[np.float64]:
     """A float64 copy of a line of finite real numbers.
 
-    Raises :class:`DataError` for anything else. Messages begin with `who`. Values `hidden` by a
-    mask or `missing` (NaN) have remedies of their own.
+    Raises :class:`DataError` for anything else. Messages begin with `who`.
     """
+    remedy = "give every point a value, or remove it from axis and data"
     if np.ma.is_masked(values):
-        raise DataError(f"{who} is a masked array and hides points; {hidden}")
+        raise DataError(f"{who} is a masked array and hides points; {remedy}")
     try:
         array = np.asarray(values)
     except ValueError:
@@ -81,7 +73,7 @@ def check_line(
     finite = np.isfinite(line)
     if not finite.all():
         at = int(np.argmin(finite))
-        raise DataError(f"{who} has {line[at]} at index {at}; {missing}")
+        raise DataError(f"{who} has {line[at]} at index {at}; {remedy}")
     return line
 
 

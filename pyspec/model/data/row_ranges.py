@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
+from pyspec.calls import is_whole
 from pyspec.errors import DataError
 from pyspec.model.data.checksum import Data
 from pyspec.model.data.measurement import Measurement
@@ -44,7 +43,7 @@ def in_chunks(measurement: Measurement, chunks: object) -> Measurement:
 
     Raises :class:`DataError` for what is no number of rows, and where there are no rows.
     """
-    if isinstance(chunks, bool) or not isinstance(chunks, (int, np.integer)) or chunks < 1:
+    if not is_whole(chunks, 1):
         raise DataError(f"chunks is {chunks!r}; give the number of rows of a chunk, 1 or more")
     data = measurement.data
     if data is None or data.ndim != 2:

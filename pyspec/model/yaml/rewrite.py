@@ -18,7 +18,7 @@ from pyspec.model.model_tree import with_parts
 from pyspec.model.tree import Component, Dynamics, Par
 from pyspec.model.yaml.reader import Mapping, Node, body_of, walk
 from pyspec.model.yaml.reader import Sequence as ListNode
-from pyspec.model.yaml.scalars import key_text, number_text, quoted
+from pyspec.model.yaml.scalars import given_number, key_text, number_text, quoted
 from pyspec.model.yaml.sections import (
     Change,
     changed,
@@ -117,9 +117,10 @@ def _word(field: str, value: object) -> str:
         return value if isinstance(value, str) else str(bool(value))
     if value is None:
         return {"min": "-.inf", "max": ".inf"}[field]
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
+    number = given_number(value)
+    if math.isnan(number):
         raise ModelError(f"{field} is {value!r}; give a number")
-    return number_text(value)
+    return number_text(number)
 
 
 # components
@@ -156,16 +157,15 @@ def without_component(text: str, model: Model, name: str) -> str:
     if name not in names:
         raise ModelError(f"{model.name} has no component {name!r}; it has {', '.join(names)}")
     place = names.index(name)
-    component = model.components[place]
-    own = {par.name for par in component.parameters if par.dynamics is not None}
     if len(names) == 1:
         return without_model(text, model.name)
     body = body_of(positions(text), model.name)
     assert isinstance(body, Mapping)
     if len(body.items) != len(names):
         raise ModelError(f"{name}: belongs to a scheme; change it in the text of the model")
-    _refuse_used(model, set(with_parts(component.parameters)), name)
-    for par in sorted(own):
+    parameters = model.components[place].parameters
+    _refuse_used(model, set(with_parts(parameters)), name)
+    for par in sorted(par.name for par in parameters if par.dynamics is not None):
         text = without_law(text, model, par)
     body = body_of(positions(text), model.name)
     assert isinstance(body, Mapping)
