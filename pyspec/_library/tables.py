@@ -83,11 +83,11 @@ class OpDef:
     n_required: int
     guards: tuple[Guard, ...]
     linear: tuple[str, ...]
-    jumps: tuple[tuple[str, str], ...]
-    reads: tuple[tuple[str, tuple[str, ...]], ...]
-    scratch: int
-    tolerance: float
-    formula: str
+    jumps: tuple[tuple[str, str], ...] = ()
+    reads: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    scratch: int = 0
+    tolerance: float = float("inf")
+    formula: str = ""
     units: tuple[str, ...] = ()
     own: OwnFormula | None = None
     later: tuple[tuple[str, str], ...] = ()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 
 from pyspec.errors import ModelError
 from pyspec.formula import linearize
-from pyspec.formula.graph import chain_product, cumsum, function_call, total
+from pyspec.formula.graph import add, chain_product, cumsum, function_call, total
 from pyspec.formula.node import Node, apply, constant
 from pyspec.formula.rules import PARTIALS
 from pyspec.formula.syntax import Name, Number
@@ -36,10 +37,9 @@ def derivative(root: Node, by: Node) -> Node:
         moving = [
             (k, slopes[operand]) for k, operand in enumerate(node.operands) if operand in slopes
         ]
-        if moving:
-            slope = _slope(node, moving)
-            if slope is not None:
-                slopes[node] = slope
+        slope = _slope(node, moving) if moving else None
+        if slope is not None:
+            slopes[node] = slope
     return slopes[root] if root in slopes else constant(0.0)
 
 
@@ -52,12 +52,9 @@ def _slope(node: Node, moving: list[tuple[int, Node]]) -> Node | None:
         )
     if isinstance(node, (cumsum, total)):
         return type(node)(moving[0][1])
-    result: Node | None = None
-    for k, slope in moving:
-        term = _term(node, k, slope)
-        if term is not None:
-            result = term if result is None else result + term
-    return result
+    terms = [_term(node, k, slope) for k, slope in moving]
+    present = [term for term in terms if term is not None]
+    return reduce(add, present) if present else None
 
 
 def _term(node: Node, k: int, slope: Node) -> Node | None:

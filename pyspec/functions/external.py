@@ -93,10 +93,6 @@ def register_function(
         n_required=n_required,
         guards=guards,
         linear=(),
-        scratch=0,
-        jumps=(),
-        reads=(),
-        tolerance=float("inf"),
         formula=formula or "a registered Python function",
     )
 

@@ -23,7 +23,7 @@ from pyspec.model.model_tree import Copier, Memo, ModelTree, with_parts
 from pyspec.model.parts import parts_of
 from pyspec.model.sampling import terms
 from pyspec.model.show import html_table, parameter_cells
-from pyspec.model.tree import Component, Dynamics, Par, Profile, refuse_many
+from pyspec.model.tree import Component, Dynamics, Par, Profile, parameters_of, refuse_many
 from pyspec.model.yaml.scalars import given_number
 from pyspec.model.yaml.to_yaml import model_text, whole_text, write_model
 
@@ -66,8 +66,8 @@ class Model(ModelTree, Suggesting):
         self.labels: dict[str, str] = {}
         self.units: dict[str, str] = {}
         self.elsewhere: Mapping[str, Formula] = {}
-        owned = [par for component in self.components for par in component.parameters]
-        check_parameters(with_parts([*owned, *self.quantities]), complete=False)
+        owned = [*parameters_of(self.components), *self.quantities]
+        check_parameters(with_parts(owned), complete=False)
 
     def __repr__(self) -> str:
         axes_by_name = (("energy", self.energy), ("time", self.time))

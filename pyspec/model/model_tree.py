@@ -13,7 +13,7 @@ from pyspec.calls import Named, meant
 from pyspec.errors import ModelError
 from pyspec.formula import Formula
 from pyspec.model.build.check import check_parameters, free_names, resolution_order, used_quantities
-from pyspec.model.tree import ENERGY, Component, Dynamics, Par, Profile
+from pyspec.model.tree import ENERGY, Component, Dynamics, Par, Profile, parameters_of
 
 Array = npt.NDArray[np.float64]
 
@@ -131,7 +131,7 @@ def with_parts(pars: Iterable[Par]) -> dict[str, Par]:
 
 def all_parameters(components: Iterable[Component], quantities: Sequence[Par]) -> dict[str, Par]:
     """The parameters of components, and after them the quantities that these take part in."""
-    own = with_parts([par for part in components for par in part.pars if par is not None])
+    own = with_parts(parameters_of(components))
     if quantities:
         own.update(with_parts(used_quantities(own, quantities)))
     return own

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pyspec.model.build.check import used_names
 from pyspec.model.model_tree import AModel, with_parts
-from pyspec.model.tree import Component
+from pyspec.model.tree import Component, parameters_of
 
 
 def part_of(model: AModel, components: Sequence[Component]) -> AModel:
@@ -15,14 +15,12 @@ def part_of(model: AModel, components: Sequence[Component]) -> AModel:
     to remain as quantities."""
     names = {component.name for component in components}
     part = copy.deepcopy(model)
-    others = list(part.quantities)
-    for component in reversed(part.components):
-        if component.name not in names:
-            others[:0] = [par for par in component.parameters if par.free is None]
+    gone = [component for component in part.components if component.name not in names]
+    others = [par for par in parameters_of(gone) if par.free is None]
+    others += part.quantities
     part.components = [component for component in part.components if component.name in names]
     by_name = with_parts(others)
-    own = (par for component in part.components for par in component.parameters)
-    used = used_names(own, by_name)
+    used = used_names(parameters_of(part.components), by_name)
     quantities = [par for par in others if par.name in used]
     brought = with_parts(quantities)  # with their laws and profiles, of which some are used alone
     quantities += [by_name[name] for name in by_name if name in used and name not in brought]

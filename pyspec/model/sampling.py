@@ -20,7 +20,7 @@ from pyspec.model.build.inputs import needed_inputs, place, used_ops
 from pyspec.model.data.axes import check_axis
 from pyspec.model.model_tree import AModel
 from pyspec.model.portion import part_of
-from pyspec.model.tree import Component
+from pyspec.model.tree import Component, parameters_of
 
 Array = npt.NDArray[np.float64]
 
@@ -83,7 +83,7 @@ def terms(
     assert new_energy is not None
     along = _steps(model.energy, new_energy, f"{model.name}: {fed[0].name} {_SUMS}", "energy")
     whole = Term(_on(model, model.energy, base_time), 1.0, along, along_time)
-    profiled = any(par.profile is not None for component in fed for par in component.parameters)
+    profiled = any(par.profile is not None for par in parameters_of(fed))
     if profiled or all(component.op.kind == "RESOLUTION" for component in others):
         return [whole]
     rest = part_of(model, others)

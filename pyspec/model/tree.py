@@ -150,9 +150,7 @@ class Dynamics:
     @property
     def parameters(self) -> tuple[Par, ...]:
         """All parameters of the laws, in file order."""
-        return tuple(
-            [par for component in self.components for par in component.pars if par is not None]
-        )
+        return tuple(parameters_of(self.components))
 
     @property
     def length(self) -> float:
@@ -208,11 +206,14 @@ class Profile:
         """All parameters of the profile functions, in file order, each followed by those of its
         own dynamics."""
         pars: list[Par] = []
-        for component in self.components:
-            for par in component.parameters:
-                pars.append(par)
-                pars.extend(par.dynamics.parameters if par.dynamics is not None else ())
+        for par in parameters_of(self.components):
+            pars += (par, *(par.dynamics.parameters if par.dynamics is not None else ()))
         return tuple(pars)
+
+
+def parameters_of(components: Iterable[Component]) -> list[Par]:
+    """The parameters of components, in their order."""
+    return [par for component in components for par in component.pars if par is not None]
 
 
 class Owned(NamedTuple):

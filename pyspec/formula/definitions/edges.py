@@ -46,11 +46,9 @@ class Edges(NamedTuple):
     def at(self, values: Mapping[str, Any]) -> Array:
         """The values of the parameter, one for each comparison and sample; `values` are the axis,
         the inputs and the other parameters by name. Samples without one are left out."""
-        crossings = []
-        at_zero = {**values, self.name: 0.0}
+        zero = {**values, self.name: 0.0}
         with np.errstate(all="ignore"):
-            for rest, slope in self.pairs:
-                crossings.append(np.ravel(-rest(at_zero) / slope(at_zero)))
+            crossings = [np.ravel(-rest(zero) / slope(zero)) for rest, slope in self.pairs]
         places = np.concatenate(crossings)
         return np.asarray(places[np.isfinite(places)], np.float64)
 

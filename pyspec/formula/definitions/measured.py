@@ -194,9 +194,5 @@ INSTRUMENT = OpDef(
     n_required=0,
     guards=(),
     linear=(),
-    jumps=(),
-    reads=(),
-    scratch=0,
-    tolerance=float("inf"),
     formula="straight lines between them, area 1, exact on the laws after it",
 )

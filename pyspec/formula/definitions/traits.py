@@ -146,18 +146,14 @@ def text_of(values: Values, root: int) -> str | None:
     """A value as the text of a formula, with all parentheses; None beyond :data:`MAX_TEXT`."""
     texts: dict[int, str] = {}
     for number in sorted(values.reachable([root])):
-        texts[number] = _text(values, number, texts)
-        if len(texts[number]) > MAX_TEXT:
+        value = values[number]
+        text = value.name
+        if value.instruction == "CONST":
+            text = f"({value.number!r})" if value.number < 0 else repr(value.number)
+        elif value.operands:
+            row = RPN["MUL" if value.instruction == "CHAIN" else value.instruction]
+            text = instruction_text(row, [texts[operand] for operand in value.operands])
+        if len(text) > MAX_TEXT:
             return None
+        texts[number] = text
     return texts[root]
-
-
-def _text(values: Values, number: int, texts: Mapping[int, str]) -> str:
-    value = values[number]
-    if value.instruction == "INPUT":
-        return value.name
-    if value.instruction == "CONST":
-        return f"({value.number!r})" if value.number < 0 else repr(value.number)
-    row = RPN["MUL" if value.instruction == "CHAIN" else value.instruction]
-    operands = [texts[operand] for operand in value.operands]
-    return instruction_text(row, operands)

@@ -76,11 +76,10 @@ def check_names(parameters: Mapping[str, Par], complete: bool) -> None:
             target = _awaited(name, parameters)
             if target is not None and not complete:
                 continue
-            names = list(parameters)
-            for owner in parameters:  # local names of a dynamics model are known too
-                if par.name.startswith(f"{owner}_"):
-                    own = [other for other in parameters if other.startswith(f"{owner}_")]
-                    names += [other.removeprefix(f"{owner}_") for other in own]
+            # Local names of a dynamics model are known too.
+            prefixes = [f"{owner}_" for owner in parameters if par.name.startswith(f"{owner}_")]
+            local = [n.removeprefix(p) for p in prefixes for n in parameters if n.startswith(p)]
+            names = [*parameters, *local]
             remedy = (
                 f"; it comes with dynamics of {target}: add those first"
                 if target is not None

@@ -42,7 +42,7 @@ from pyspec.model.build.user_functions import (
     read_functions,
 )
 from pyspec.model.model import Model
-from pyspec.model.tree import ENERGY, Component, Dynamics, Par, Profile
+from pyspec.model.tree import ENERGY, Dynamics, Par, Profile, parameters_of
 from pyspec.model.yaml.reader import (
     Mapping,
     Sequence,
@@ -220,9 +220,9 @@ class _ModelFile:
                 par.name
                 for node in others
                 if not self.only_laws(node)
-                for par in _parameters(build_components(file, node, "ENERGY", ""))
+                for par in parameters_of(build_components(file, node, "ENERGY", ""))
             }
-            own = _parameters(components)
+            own = parameters_of(components)
             disperses = has_free_spectra({par.name: par for par in own})
             if not disperses and any(self.domain(node) == "TIME" for node in others):
                 elsewhere.add(ENERGY)  # which expressions name where spectra are free
@@ -259,10 +259,6 @@ def _quantities(
     gone = depending(idle, elsewhere - own - pars.keys())
     lost = {name: par.formula for name, par in idle.items() if name in gone and par.formula}
     return tuple([par for name, par in pars.items() if name not in gone]), lost
-
-
-def _parameters(components: list[Component]) -> list[Par]:
-    return [par for component in components for par in component.parameters]
 
 
 def _model_file(source: str | Path | Source) -> _ModelFile:

@@ -38,8 +38,7 @@ def means(values: Array, group: int, axis: int = 0) -> Array:
 def binned(energy: Array, data: Array, width: int) -> tuple[Array, Array]:
     """Energies (n,) and data (n_time, n) as means of `width` neighbours; a rest is left out."""
     size = energy.size // width * width
-    bins = data[:, :size].reshape(len(data), -1, width)
-    return energy[:size].reshape(-1, width).mean(axis=1), bins.mean(axis=2)
+    return means(energy[:size], width), means(data[:, :size], width, axis=1)
 
 
 def lines_slopes(

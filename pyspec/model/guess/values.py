@@ -12,7 +12,7 @@ from pyspec.errors import DataError, ModelError
 from pyspec.functions import reference
 from pyspec.model.guess.humps import humps, smoothed
 from pyspec.model.model_tree import ModelTree
-from pyspec.model.tree import Component, Par
+from pyspec.model.tree import Component, Par, parameters_of
 
 Array = npt.NDArray[np.float64]
 
@@ -62,7 +62,7 @@ def guess_values(model: ModelTree, data: npt.ArrayLike) -> dict[str, float]:
     ranked = sorted(peaks, key=lambda part: values[f"{part.name}_x0"])
     for component, (x0, height, fwhm) in zip(ranked, sorted(places), strict=True):
         starts.update(_shape(component, values, x0, height, fwhm))
-    pars = {par.name: par for part in components for par in part.parameters}
+    pars = {par.name: par for par in parameters_of(components)}
     return {
         key: float(np.clip(value, par.min, par.max))
         for key, value in starts.items()
