@@ -28,11 +28,6 @@ class Nodes:
     places: npt.NDArray[np.int64]
     triangles: Array
 
-    @property
-    def are_finite(self) -> bool:
-        """Whether all sums are finite."""
-        return bool(np.isfinite(self.triangles).all())
-
 
 def take(sums: Sums) -> Nodes:
     """What has been summed; the sums are then empty again."""

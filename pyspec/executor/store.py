@@ -89,7 +89,7 @@ class RowSums:
         ]
         apart = [executor.is_apart(form) for executor, _ in self.files]
         nodes = self._nodes([s if own else None for s, own in zip(spans, apart, strict=True)], jobs)
-        if any(apart) and not all(own.are_finite for own in nodes):
+        if any(apart) and not all(np.isfinite(own.triangles).all() for own in nodes):
             # By the order of operations alone? Row by row says it.
             nodes = self.store.nodes([replace(job, strips=False) for job in jobs])
         triangle = np.zeros(triangle_size(1 if form == "value" else theta.size + 1))

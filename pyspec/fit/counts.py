@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -79,25 +78,18 @@ def far_from_expected(
         if moments is None:
             is_near_enough = True  # how few the counts are is not known
         else:
-            mean = moments.mean / moments.n_points
+            total, variance, n_points = moments
+            mean = total / n_points
             if redchi < mean and n_free < ALIKE:
                 return []
             # Few counts scatter as a χ² of fewer degrees of freedom does.
-            n_free *= min(2.0 * moments.mean**2 / moments.variance / moments.n_points, 1.0)
+            n_free *= min(2.0 * total**2 / variance / n_points, 1.0)
     share = redchi / mean
     if is_expected(share, n_free, is_near_enough):
         return []
     numbers = {"redchi": redchi, "expected": mean, "scaled": is_scaled}
     kind = Kind.MISFIT if share > 1.0 else Kind.NOISE_OVERSTATED
     return [Finding(kind, (), {**numbers, "counts": problem.is_poisson})]
-
-
-class Expected(NamedTuple):
-    """Mean and variance of χ² where the model is right, and how many points that is."""
-
-    mean: float
-    variance: float
-    n_points: int
 
 
 def refuse_nothing(problem: FitProblem) -> None:
@@ -109,9 +101,10 @@ def refuse_nothing(problem: FitProblem) -> None:
         )
 
 
-def expected_of(problem: FitProblem, theta: Array) -> Expected | None:
-    """What is expected of χ² of counts, or of other data with known noise; None for data by
-    reference, and where the model expects no counts at all."""
+def expected_of(problem: FitProblem, theta: Array) -> tuple[float, float, int] | None:
+    """Mean and variance of χ² where the model is right, of counts or of other data with known
+    noise, and how many points that is. None for data by reference, and where the model expects no
+    counts at all."""
     mean = variance = 0.0
     n_points = 0
     for part, at in problem.files_at(theta):
@@ -131,7 +124,7 @@ def expected_of(problem: FitProblem, theta: Array) -> Expected | None:
         )
         mean += float(np.sum(weights**2 * moments[0]))
         variance += float(np.sum(weights**4 * moments[1]))
-    return Expected(mean, variance, n_points) if mean > 0.0 else None
+    return (mean, variance, n_points) if mean > 0.0 else None
 
 
 def negative(problem: FitPart, theta: Array) -> list[Finding]:

@@ -27,14 +27,6 @@ def local(values: Mapping[str, Value], full: Mapping[str, str]) -> dict[str, Val
     return {name: values[full[name]] for name in full if full[name] in values}
 
 
-def spanning_of(model: Model) -> dict[str, Formula]:
-    """The derived quantities that a model lacks for want of names: of other models of its file, or
-    of dynamics that are added later."""
-    there = model.parameters
-    own = {par.name: par.formula for par in model.quantities if par.name not in there}
-    return {n: formula for n, formula in {**own, **model.elsewhere}.items() if formula is not None}
-
-
 def same_twice(models: Sequence[Model]) -> tuple[Finding, ...]:
     """Findings on quantities of different models that are one expression under two names: meant of
     a line in each model, they have the same value in both."""
@@ -73,10 +65,15 @@ class Spanning:
     def of(cls, models: Sequence[Model], fulls: Sequence[Mapping[str, str]]) -> Spanning:
         """Those of `models`; `fulls` have the names of the project for those of each file. One that
         needs a model which is not there is none of them."""
+        # Derived quantities that a model lacks for want of names: of other models of its file, or
+        # of dynamics that are added later.
         waiting: dict[str, Formula] = {}
         for model in models:
-            for name, formula in spanning_of(model).items():
-                waiting.setdefault(name, formula)
+            there = model.parameters
+            own = {par.name: par.formula for par in model.quantities if par.name not in there}
+            for name, lacking in {**own, **model.elsewhere}.items():
+                if lacking is not None:
+                    waiting.setdefault(name, lacking)
         twice = same_twice(models)
         if not waiting:
             return cls(nowhere=twice)

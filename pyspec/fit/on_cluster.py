@@ -61,7 +61,10 @@ def shared(problem: FitProblem, client: object, methods: Sequence[str]) -> Itera
         yield None
         return
     if not problem.in_c:
-        raise _not_in_c(problem.label)
+        raise FitError(
+            f"{problem.label}: client= needs a model that runs in C alone, on backend 'compiled' "
+            "and without registered functions; write these as formulas, or leave client= out"
+        )
     executors = [_shareable(executor, methods) for executor in problem.files]
     sums, whole = ClusterSums(client, executors), problem.executor
     places = [np.arange(len(executor.opt_param_names)) for executor in executors]
@@ -88,19 +91,10 @@ def _shareable(problem: FitPart, methods: Sequence[str]) -> CompiledExecutor:
     others = [method for method in methods if method != NATIVE]
     if others:
         raise FitError(f"{label}needs method {NATIVE!r}, not {others[0]!r}; leave method= out")
-    if problem.n_amplitudes:
-        raise FitError(f"{label}takes no amplitudes that are free along an axis; leave it out")
     executor = problem.executor
-    if not isinstance(executor, CompiledExecutor) or not executor.capabilities.in_c:
-        raise _not_in_c(problem.label)
+    if not isinstance(executor, CompiledExecutor):  # what else runs in C
+        raise FitError(f"{label}takes no amplitudes that are free along an axis; leave it out")
     data = problem.measurement.data
     if data is None or data.ndim != 2:
         raise FitError(f"{label}shares the rows of a series; fit one spectrum without it")
     return executor
-
-
-def _not_in_c(label: str) -> FitError:
-    return FitError(
-        f"{label}: client= needs a model that runs in C alone, on backend 'compiled' and without "
-        "registered functions; write these as formulas, or leave client= out"
-    )

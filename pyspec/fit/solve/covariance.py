@@ -4,6 +4,7 @@ where no others are known."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 import numpy.typing as npt
@@ -141,21 +142,16 @@ def root_of(gram: Array) -> Array:
     length may be below 0 by rounding; it is set to 0."""
     size = np.sqrt(np.maximum(gram.diagonal(), 0.0))
     informed = size > 0.0
-    if informed.all():
-        return _root_of_scaled(gram / (size[:, None] * size)) * size
-    places = np.ix_(informed, informed)
-    factor = np.zeros_like(gram)
-    factor[places] = root_of(gram[places])
-    return factor
-
-
-def _root_of_scaled(gram: Array) -> Array:
-    try:
-        root = np.linalg.cholesky(gram)
+    if not informed.all():
+        places = np.ix_(informed, informed)
+        factor = np.zeros_like(gram)
+        factor[places] = root_of(gram[places])
+        return factor
+    scaled = gram / (size[:, None] * size)
+    with suppress(np.linalg.LinAlgError):
+        root = np.linalg.cholesky(scaled)
         if root.diagonal().min(initial=1.0) > SOUND:
-            return np.asarray(root.T)
-    except np.linalg.LinAlgError:
-        pass
-    values, vectors = np.linalg.eigh(gram)
+            return np.asarray(root.T * size)
+    values, vectors = np.linalg.eigh(scaled)
     values[values < values.size * np.finfo(float).eps * np.max(values, initial=0.0)] = 0.0
-    return np.asarray(np.linalg.qr(np.sqrt(values)[:, None] * vectors.T, mode="r"))
+    return np.asarray(np.linalg.qr(np.sqrt(values)[:, None] * vectors.T, mode="r") * size)

@@ -123,19 +123,17 @@ class ProfileLikelihood:
         self.sizes = [self._size(result, k) for k in range(self.best.size)]
 
     def _size(self, result: EndedFit, k: int) -> float:
-        """A first step: the standard error, half of a jump's interval, where there is neither what
-        the slope and the curvature of chi² say."""
+        """A first step: the standard error, or half of a jump's interval. Where there is neither,
+        the distance d from a bound where 2 g d + S d², the rise of chi², is the variance of a
+        point. Here g is the slope of half of chi², and S is the curvature that the others leave.
+        Without slope and curvature it is a tenth of the value."""
         error = result.stderr.get(self.names[k])
         if error:
             return float(error)
         low, high = result.intervals.get(self.names[k], (0.0, 0.0))
         width = 0.5 * (high - low)
-        return float(width) if 0 < width < np.inf else self._by_slope(k)
-
-    def _by_slope(self, k: int) -> float:
-        """The distance d from a bound where 2 g d + S d², the rise of chi², is the variance of a
-        point. Here g is the slope of half of chi², and S is the curvature that the others leave.
-        Without slope and curvature it is a tenth of the value."""
+        if 0 < width < np.inf:
+            return float(width)
         bounds = [*zip(self.lower.tolist(), self.upper.tolist(), strict=True)]
         factor, fisher = self.objective.information(self.best, bounds)
         slope = abs(float(factor[:, k] @ factor[:, -1]))
