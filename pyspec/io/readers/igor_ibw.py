@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pyspec.errors import DataError
 from pyspec.io.blocks import Block, meta_numbers, raw_table_of
 from pyspec.io.optional import need
 from pyspec.io.raw_table import RawTable
@@ -66,8 +65,6 @@ def read(request: Request) -> RawTable:
     finally:
         logging.disable(before)
     data = np.asarray(wave["wData"])
-    if data.ndim == 0 or data.dtype.kind not in "fiuc":
-        raise DataError(f"{path}: the wave holds no numbers; save a numeric wave")
     header = wave["wave_header"]
     if "sfA" in header:
         steps, firsts = (np.asarray(header[key], np.float64).tolist() for key in ("sfA", "sfB"))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from configparser import ConfigParser
-from configparser import Error as IniError
 from math import prod
 from pathlib import Path
 from zipfile import ZipFile
 
 import numpy as np
 
-from pyspec.errors import one_line
 from pyspec.io.blocks import Axis, Block, meta_numbers, raw_table_of
 from pyspec.io.raw_table import RawTable
 from pyspec.io.reader import Request, Start, damaged
@@ -42,18 +40,15 @@ def read(request: Request) -> RawTable:
     return raw_table_of(path, blocks, request.block, note="Scienta SES archive")
 
 
-def _ini(path: Path, archive: ZipFile, name: str) -> dict[str, dict[str, str]]:
+def _ini(archive: ZipFile, name: str) -> dict[str, dict[str, str]]:
     parser = ConfigParser(interpolation=None, strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]
-    try:
-        parser.read_string(archive.read(name).decode("utf-8", "replace").lstrip("\ufeff"))
-    except IniError as error:
-        raise damaged(path, f"{name[:80]} cannot be read ({one_line(error)})") from None
+    parser.read_string(archive.read(name).decode("utf-8", "replace").lstrip("\ufeff"))
     return {section: dict(parser.items(section)) for section in parser.sections()}
 
 
 def _block(path: Path, archive: ZipFile, region: str) -> Block:
-    keys = _ini(path, archive, f"Spectrum_{region}.ini").get("spectrum", {})
+    keys = _ini(archive, f"Spectrum_{region}.ini").get("spectrum", {})
     sizes = [int(keys[dim]) for dim in _DIMS]
     n_values = archive.getinfo(f"Spectrum_{region}.bin").file_size // 4
     if min(sizes) < 1 or n_values != prod(sizes):
@@ -70,7 +65,7 @@ def _block(path: Path, archive: ZipFile, region: str) -> Block:
     kept = [k for k, axis in enumerate(axes) if axis.dim == "energy" or axis.values.size > 1]
     info: dict[str, str] = {}
     if f"{region}.ini" in archive.namelist():
-        for section in _ini(path, archive, f"{region}.ini").values():
+        for section in _ini(archive, f"{region}.ini").values():
             info.update(section)
     meta = meta_numbers(info, photon_energy="Excitation Energy", pass_energy="Pass Energy")
     columns = [("intensity", "counts", data.reshape([sizes[k] for k in kept]))]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyspec.errors import DataError, one_line
+from pyspec.errors import DataError
 from pyspec.io.arrays import Entry, choose
 from pyspec.io.coding import Coding
 from pyspec.io.optional import need
@@ -82,12 +82,7 @@ def _netcdf(request: Request) -> RawTable:
 
 
 def _npy(request: Request) -> RawTable:
-    try:
-        array = np.load(request.path, mmap_mode="r", allow_pickle=False)
-    except Exception as error:
-        raise DataError(
-            f"{request.path}: cannot be read as NPY ({one_line(error)}); save numbers: np.save"
-        ) from None
+    array = np.load(request.path, mmap_mode="r", allow_pickle=False)
     return RawTable(
         by_reference(array), [None, None], notes=[f"NPY, {array.dtype}, no axes inside"]
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pyspec.errors import DataError
+from pyspec.errors import DataError, several
 from pyspec.io.raw_table import Array, monotonic
 from pyspec.io.tables.cells import (
     COMMA,
@@ -139,9 +139,9 @@ def read_table(
     foot = [line.strip().rstrip(sep or " ") for line in kept[len(kept) - below :]]
     notes = []
     if foot:
-        shown = ", ".join(repr(line[:40]) for line in foot[:3]) + (", …" if len(foot) > 3 else "")
-        plural = "line" if len(foot) == 1 else "lines"
-        notes.append(f"{len(foot)} {plural} of text below the numbers: {shown}")
+        shown = several([repr(line[:40]) for line in foot], 3)
+        plural = "s" if len(foot) > 1 else ""
+        notes.append(f"{len(foot)} line{plural} of text below the numbers: {shown}")
     n_empty = 0
     while n_empty < len(body) - 1 and not any(body[len(body) - n_empty - 1][1]):
         n_empty += 1
