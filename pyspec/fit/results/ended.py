@@ -21,7 +21,7 @@ from pyspec.fit.findings.finding import Finding
 from pyspec.fit.problem import FitProblem, OnDemand
 from pyspec.fit.results.by_reference import fit_of, residual_of
 from pyspec.fit.results.measured import Measured
-from pyspec.fit.results.same_data import OTHERS, is_at_hand, need_same, reason_to_differ
+from pyspec.fit.results.same_data import OTHERS, is_at_hand, is_same, need_same, reason_to_differ
 from pyspec.fit.results.table import CorrelationTable, ParameterRow, ParameterTable
 from pyspec.model import Measurement, Model
 from pyspec.model.data.source import source_of
@@ -32,10 +32,6 @@ if TYPE_CHECKING:
     from lmfit.minimizer import MinimizerResult
 
 Array = npt.NDArray[np.float64]
-
-
-#: χ² of a fit and at its values differ by less than this share of it, or of the data, squared.
-SAME, ROUNDING = 1e-6, 1e-12
 
 
 class Statistics(Named[float]):
@@ -105,13 +101,13 @@ class EndedFit(Measured):
         fit, such as with another function in Python of the same name."""
         if not isinstance(self._problem, FitProblem):
             problem = self._problem.made()
-            reason = reason_to_differ(problem)
-            if reason and is_at_hand(problem) and not is_of_fit(problem, self):
-                raise FitError(
-                    f"{problem.label}: {reason} (χ² at its values is "
-                    f"{problem.chisqr_at(self.theta):.6g} now, and was {self.chisqr:.6g}); values "
-                    "and errors are those of the archive"
-                )
+            if (reason := reason_to_differ(problem)) and is_at_hand(problem):
+                now = problem.chisqr_at(self.theta)
+                if not is_same(problem, now, self.chisqr):
+                    raise FitError(
+                        f"{problem.label}: {reason} (χ² at its values is {now:.6g} now, and was "
+                        f"{self.chisqr:.6g}); values and errors are those of the archive"
+                    )
             self._problem = problem
         return self._problem
 
@@ -360,12 +356,6 @@ class EndedFit(Measured):
         return self._raw, problem.measurement.survey.scatter
 
 
-def is_of_fit(problem: FitProblem, result: EndedFit, now: float | None = None) -> bool:
-    """Whether χ² at the values of a fit, `now` if it is known, is that of the fit."""
-    now = problem.chisqr_at(result.theta) if now is None else now
-    return abs(now - result.chisqr) <= SAME * result.chisqr + ROUNDING * problem.data_square
-
-
 def need_fitted(result: EndedFit, now: float | None = None) -> None:
     """Raises :class:`DataError` if the data were changed since a fit. Weights and masks have no
     checksum: a change of them is seen from χ² at the values of the fit, which costs one evaluation
@@ -375,7 +365,7 @@ def need_fitted(result: EndedFit, now: float | None = None) -> None:
     if not math.isfinite(chisqr):
         return
     now = problem.chisqr_at(result.theta) if now is None else now
-    if not is_of_fit(problem, result, now):
+    if not is_same(problem, now, chisqr):
         raise DataError(
             f"the fit of {problem.label}: its weights or mask were changed after it was fitted "
             f"(χ² at its values is {now:.6g} now, and was {chisqr:.6g}), so {OTHERS}; fit "
@@ -387,13 +377,6 @@ def criteria_of(fit: EndedFit) -> tuple[float, float]:
     """AIC and BIC, without a pass over the data."""
     is_known = fit.problem.is_weighted and not fit._scale_covar
     return information_criteria(fit.chisqr, fit.n_data, fit.n_free, is_known)
-
-
-#: What is said of one file of a joint fit.
-TOGETHER = (
-    "fitted together with other files: standard errors, and parameters that the files share, are "
-    "those of all"
-)
 
 
 def not_converged(fit: EndedFit) -> str:

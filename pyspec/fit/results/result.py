@@ -22,7 +22,7 @@ from pyspec.fit.findings.counted import Told
 from pyspec.fit.findings.finding import Finding, ordered, plain
 from pyspec.fit.findings.levels import of_end, of_refits, of_residual
 from pyspec.fit.results.components import every_component, spectrum_components
-from pyspec.fit.results.ended import TOGETHER, need_fitted, state_of, title_of
+from pyspec.fit.results.ended import need_fitted, state_of, title_of
 from pyspec.fit.results.lmfit_view import LmfitNames
 from pyspec.fit.results.moving import Moving, moving_parameters
 from pyspec.fit.results.prediction import Prediction, predict
@@ -41,6 +41,12 @@ if TYPE_CHECKING:
 
 
 Array = npt.NDArray[np.float64]
+
+#: What is said of one file of a joint fit.
+TOGETHER = (
+    "fitted together with other files: standard errors, and parameters that the files share, are "
+    "those of all"
+)
 
 
 class FitResult(LmfitNames, Told):

@@ -14,6 +14,9 @@ from pyspec.model.data.checksum import checksum
 from pyspec.model.data.source import source_of
 from pyspec.model.tree import ops_of
 
+#: χ² of a fit and at its values differ by less than this share of it, or of the data, squared.
+SAME, ROUNDING = 1e-6, 1e-12
+
 #: What would come of other data.
 OTHERS = (
     "its residual, statistics, pictures, intervals and samples would be those of other data "
@@ -56,6 +59,11 @@ def need_checksum(data: Stored | None, then: int, name: str) -> None:
         )
     if isinstance(data, np.ndarray) and checksum(data) != then:
         raise changed(name)
+
+
+def is_same(problem: Files, now: float, then: float) -> bool:
+    """Whether χ² at the values of a fit is that of the fit."""
+    return abs(now - then) <= SAME * then + ROUNDING * problem.data_square
 
 
 def reason_to_differ(problem: Files | FitPart) -> str:

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from pyspec.errors import one_line
 from pyspec.fit import FitResult, SliceResults
 from pyspec.fit.results.coarse import masked_points, range_of
-from pyspec.fit.results.ended import TOGETHER, state_of
+from pyspec.fit.results.ended import state_of
+from pyspec.fit.results.result import TOGETHER
 from pyspec.fit.results.table import format_value
 from pyspec.io import digest
 from pyspec.io.archive.fit_record import versions as versions_of

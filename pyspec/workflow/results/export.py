@@ -17,7 +17,7 @@ from pyspec.errors import DataError, FitError
 from pyspec.fit import FitResult, JointResult, SliceResults
 from pyspec.fit.amplitudes.amplitudes import Amplitudes, open_fit
 from pyspec.fit.batch.fits import states_of
-from pyspec.fit.results.ended import TOGETHER
+from pyspec.fit.results.result import TOGETHER
 from pyspec.io.atomic import file_name, folder_lock, write_text
 from pyspec.plot import plot_evolution, plot_fit
 from pyspec.plot.figure import as_remark
