@@ -260,18 +260,16 @@ class FitProblem(Files):
         values_by_name = seeds or {}
         began: dict[str, float] = {}
         limits: dict[str, Limits] = {}
-        moved: list[str] = []
         for file, full in self.named_files:
             own = file.start(
                 {name: values_by_name[full[name]] for name in full if full[name] in values_by_name}
             )
-            moved += [full[name] for name in own.moved]
             for name, value in own.values.items():
                 if full[name] not in began:
                     began[full[name]] = value
                     if name in own.limits:
                         limits[full[name]] = own.limits[name]
-        return StartParameters.of(self.names, began, limits, tuple(dict.fromkeys(moved)))
+        return StartParameters.of(self.names, began, limits)
 
     def run(self, theta: Array, *, whole: bool = False) -> Array:
         """The model over the window at `theta`, or over the whole axes; of several files flat."""

@@ -142,7 +142,7 @@ class Batch(Table[Fit]):
 
     def message_of(self, number: int, solved: Solved) -> str:
         """The message of a fit that C made."""
-        if solved.moved or solved.is_lost[number]:  # which of them, and to where
+        if solved.is_lost[number]:  # which of them
             return self.result_of(number, solved).message
         ending = end_said("converged", float(solved.fitted["reached"][number]))
         return f"{ending}. {bounds_said(solved.sides(number))}".strip(". ") + "."

@@ -55,7 +55,7 @@ class Solved:
         needed: float,
     ) -> None:
         self.names, self.fixed_names = tuple(names), tuple(fixed_names)
-        self.lower, self.upper, self.moved = start.lower, start.upper, start.moved
+        self.lower, self.upper = start.lower, start.upper
         self.is_scaled, self.needed = is_scaled, needed
         self.fitted = np.zeros(n, DTYPES["pyspec_fitted"])
         n_free = len(self.names)

@@ -66,7 +66,7 @@ def result_of(run: Run, kind: type[FitResult] = FitResult) -> FitResult:
     findings, warned = _findings(run, ending, sides)
     is_plain = is_optimum and is_finite and outcome is None and not run.stopped
     message = ""
-    if not is_plain or run.start.moved or sides or ending.lost or ending.intervals:
+    if not is_plain or sides or ending.lost or ending.intervals:
         message = _message(run, ending, verdict, sides, (has_ended, is_optimum, is_found))
     result = kind(
         _problem=problem,
@@ -209,11 +209,5 @@ def _message(
         parts.append(
             f"The loss {robust.name} was minimised, not χ²: standard errors follow from "
             "the scatter of the data, whatever scale_covar is"
-        )
-    if run.start.moved:
-        places = ", ".join(f"{name} to {run.start.values[name]:.6g}" for name in run.start.moved)
-        parts.append(
-            f"Start values on a bound were moved inside: {places}; give start values between "
-            "the bounds"
         )
     return ". ".join(part.rstrip(".") for part in parts if part) + "."

@@ -86,8 +86,6 @@ def test_a_wide_interval_ends_where_a_usual_one_does(
     assert result.success, result.message
     agree(result, wanted, 1e-2, 0.02)
     assert not result.at_bound
-    assert "Start values on a bound were moved inside: " in result.message
-    assert result.message.endswith("; give start values between the bounds.")
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e9])
@@ -97,7 +95,6 @@ def test_the_size_of_the_data_counts(scale: float) -> None:
     assert result.success, result.message
     begins = 1e-3 * float(np.max(data.data))
     assert result.start["GLP_01_A"] == result.start["GLP_02_A"] == pytest.approx(begins)
-    assert f"GLP_01_A to {begins:.6g}, GLP_02_A to {begins:.6g}; " in result.message
     assert abs(result.values["GLP_01_A"] / scale - 30.0) < 4 * result.stderr["GLP_01_A"] / scale
 
 
