@@ -105,8 +105,8 @@ def one_line(error: Exception) -> str:
 
 
 def visible(text: str) -> str:
-    """A text on one line: what cannot be printed, such as a newline in the name of a file, or a
-    byte that is no UTF-8, becomes "�"."""
+    """A text on one line. What cannot be printed becomes "�": a newline in the name of a file, or a
+    byte that is no UTF-8."""
     return "".join(letter if letter.isprintable() else "�" for letter in text)
 
 
@@ -116,7 +116,7 @@ def several(items: Sequence[str], most: int = 12) -> str:
     return f"{shown} and {len(items) - most} more" if len(items) > most else shown
 
 
-#: What other programs call a parameter → what it is called here, and what that is.
+#: The name of a parameter in other programs → its names here, each with an explanation.
 MEANT = {
     "fwhm": {"F": "", "W": ", the full width of the Lorentzian", "SD": ", which is FWHM / 2.3548"},
     "width": {"F": ", the full width at half of the height", "W": "", "SD": ""},

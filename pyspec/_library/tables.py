@@ -1,7 +1,7 @@
 """The tables of the compiled library as Python sees them: ops, rpn, layout and status.
 
-Nothing here is written by hand twice: :func:`parse_tables` reads the text that the library
-exports, so that a row added to a table is known to every part of pyspec at once.
+:func:`parse_tables` reads the text that the library exports. A row that is added to a table is so
+known to every part of pyspec at once.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def response(law: OpDef, irf: OpDef) -> OpDef | None:
 def response_arguments(
     law: OpDef, row: OpDef, own: Sequence[Argument], width: Sequence[Argument]
 ) -> list[Argument]:
-    """The arguments of a response: those of the law, in their order `own`, and in place of the
-    parameter that the law lacks the `width` of the instrument, the first of its arguments."""
+    """The arguments of a response: those of the law, in their order `own`. The parameter that the
+    law lacks is the `width` of the instrument, the first of its arguments."""
     by_name = dict(zip(law.params, own, strict=True))
     return [by_name[name] if name in by_name else width[0] for name in row.params]

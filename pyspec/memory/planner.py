@@ -20,8 +20,8 @@ class Choice(NamedTuple):
 
 
 class MemoryPlan(NamedTuple):
-    """`order` of the steps; the `owner` of each, whose memory its result lies in; where that of
-    each owner lies; and the size of all."""
+    """The `order` of the steps, and the `owner` of each: the result lies in its memory. `offsets`
+    says where that of each owner lies, `size` how much there is."""
 
     order: list[int]
     owner: list[int]

@@ -16,8 +16,8 @@ from pyspec.model.tree import Component, Par, walk
 #: of the distance: a step from a poor start then hardly reaches the bound, where the slope is 0.
 ROOM = 16.0
 
-#: A free parameter that starts on a bound is moved inside by this share of its natural size, or of
-#: the distance of its bounds if that is smaller.
+#: A start value on a bound is moved inside by this share of the natural size of the parameter, or
+#: of the distance of its bounds if that is smaller.
 INSIDE = 1e-3
 
 
@@ -78,8 +78,8 @@ class Sizes:
         return min(map(self.natural, takers), default=1.0)
 
     def inset(self, name: str) -> float:
-        """The distance from a bound at which a parameter starts whose start value lies on it: a
-        thousandth of its natural size, for a place or a width at most the smallest step of its
+        """How far from a bound a parameter starts, if its start value lies on it. This is a
+        thousandth of its natural size; for a place or a width, at most the smallest step of its
         axis."""
         distance = INSIDE * self.natural(name)
         if name in self._owners:

@@ -158,8 +158,8 @@ class Dynamics:
         return 1.0 / (self.frequency * self.n_subcycles)
 
     def starts(self, subcycle: int, time: Array) -> Array:
-        """The starts of sub-cycle `subcycle` in every cycle of the time axis, and of as long a time
-        after it (at least one cycle), for what an instrument sees of later cycles.
+        """The starts of sub-cycle `subcycle` in every cycle of the time axis. Those of as long a
+        time after it (at least one cycle) follow, since an instrument sees of later cycles.
 
         Raises :class:`DataError` for more than :data:`MAX_CYCLES`.
         """

@@ -68,7 +68,7 @@ class Project(_Project):
             spec_fun_str = self.settings.get("spec_fun_str")
         if spec_fun_str is not None:
             self.spec_fun_str = spec_fun_str
-        #: Where sigma comes from, and that it is one number: kept as they are given.
+        #: Where sigma comes from and what it is, kept as the settings have them.
         self.sigma_source: str = self.settings.get("sigma_source") or "user_supplied"
         self.sigma_type: str = self.settings.get("sigma_type") or "constant"
 
@@ -261,8 +261,8 @@ class File(AnswerNames, _File):
         return (result for result in reversed(self.results) if result.fit_type == fit_type)
 
     def _model_of(self, fit_type: str) -> Model | None:
-        """The loaded model of the last fit of a type, with what the fit found; the copy that was
-        fitted where the model is loaded no more."""
+        """The loaded model of the last fit of a type, at the values of the fit. If it is loaded no
+        more, this is the copy that was fitted."""
         result = next(self._last(fit_type), None)
         if result is None:
             return None

@@ -1,5 +1,5 @@
-"""What fits take in trspecfit beside what they take in pyspec: the stages of a fit, and samples or
-intervals that follow it."""
+"""Options of fits in trspecfit that pyspec has not: the stages of a fit, and samples or intervals
+that follow it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fits of a batch in C, on its threads and without Python between them: eight side by side
+"""The fits of a batch in C, on its threads and without Python between them. Eight run side by side
 where the plan allows, else one after the other.
 
 What C is not certain of is left to the single fit."""

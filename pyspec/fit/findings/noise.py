@@ -1,5 +1,5 @@
-"""Findings about the noise of counts: data that look like counts without being declared so, and
-declared noise that is the root of the data, such as weights 1 / sqrt(counts)."""
+"""Findings about the noise of counts. Data may look like counts without being declared so; declared
+noise may be the root of the data, such as weights 1 / sqrt(counts)."""
 
 from __future__ import annotations
 

@@ -358,8 +358,8 @@ class EndedFit(Measured):
 
 def need_fitted(result: EndedFit, now: float | None = None) -> None:
     """Raises :class:`DataError` if the data were changed since a fit. Weights and masks have no
-    checksum: a change of them is seen from χ² at the values of the fit, which costs one evaluation
-    unless it is given as `now`."""
+    checksum: χ² at the values of the fit shows a change of them. It costs one evaluation, unless it
+    is given as `now`."""
     problem, chisqr = result.problem, result.chisqr
     need_same(problem)
     if not math.isfinite(chisqr):

@@ -31,9 +31,9 @@ Ints = npt.NDArray[np.int64]
 #: Supplies the triangle of [J r], or chi² alone, at a point: (theta, form) -> triangle.
 Evaluate = Callable[[Array, str], Array]
 
-#: What an ending depends on: points that count, and amplitudes that were solved for; whether the
-#: variance of a point is chi² over the degrees of freedom. Then the intervals of parameters that
-#: are judged elsewhere. Last the information, of counts alone.
+#: What an ending depends on: how many points count, and how many amplitudes were solved for.
+#: Whether the variance of a point is chi² over the degrees of freedom. The intervals of parameters
+#: that are judged elsewhere. Last the information, of counts alone.
 _Question = tuple[int, int, bool, Mapping[int, tuple[float, float]], bytes]
 
 #: Called between evaluations with (evaluations, chi², best chi²); may raise to end the fit.

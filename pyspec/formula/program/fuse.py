@@ -19,8 +19,8 @@ _DECIDE = COMPARISONS | {
     "SQRT", "LOG", "POW", "TAN", "ABS", "MIN", "MAX", "POWBASE", "POWEXP", "POWLOG",
 }  # fmt: skip
 
-#: A factor that is the same for all points of a row (None for 1), and one that is not (None
-#: where there is none).
+#: Two factors. The first is the same for all points of a row, None for 1. The second is not; None
+#: where there is none.
 _Scaled = tuple[int | None, int | None]
 
 

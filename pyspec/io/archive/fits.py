@@ -113,7 +113,7 @@ def load_fits(
     """The fits of an archive in the order they were saved, of that model, type, file if given.
 
     They are what was saved: a :class:`FitResult` each, :class:`SliceResults`, or a
-    :class:`JointResult`, which is found by the model, type and file of any of its files. Models and
+    :class:`JointResult`. The model, type or file of any of its files finds a joint fit. Models and
     data are looked up when they are needed, nothing is fitted.
 
     Every byte is checked before anything is read. Where one is not as it was written, ``damaged=

@@ -1,7 +1,8 @@
 """The file formats that pyspec reads, one file each.
 
-A new format is a file here with `sniff`, whether a :class:`pyspec.io.reader.Start` is of it, and
-`read`, the data that a :class:`pyspec.io.reader.Request` asks for; and a row in the table.
+A new format is a row in the table, and a file here with two functions: `sniff` says whether a
+:class:`pyspec.io.reader.Start` is of it, `read` gives the data that a
+:class:`pyspec.io.reader.Request` asks for.
 """
 
 from __future__ import annotations

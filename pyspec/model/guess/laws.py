@@ -28,8 +28,8 @@ MOST, SOUGHT = 20_000, 400
 #: Points of the grids: onsets, decay times, frequencies.
 ONSETS, DECAYS, FREQUENCIES = 60, 24, 4000
 
-#: Widths of the instrument, in steps of the axis at the onset; the least width; the width below
-#: which the onset is as sharp as the axis can show.
+#: Widths of the instrument that are tried, in steps of the axis at the onset. Then the least width,
+#: and the one below which the axis can not show how sharp the onset is.
 WIDTHS = (0.3, 1.0, 2.0, 4.0, 8.0)
 SHARPEST, SHARP = 0.2, 0.5
 

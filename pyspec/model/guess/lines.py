@@ -192,7 +192,7 @@ class Lines:
 
     def _fitted(self, skew: float | None = None, enough: float = 0.0) -> tuple[float, Array]:
         """The sum of squares of these lines at their best, or one that is `enough`, and the
-        parameters; all lines have an asymmetry where it starts at `skew`."""
+        parameters. With `skew` all lines have an asymmetry, which starts there."""
         x, y = self.energy, self.spectrum
         start, low, high = list[float](), list[float](), list[float]()
         narrowest, widest = _widths(x)
