@@ -65,7 +65,7 @@ __all__ = [
 
 def backend_name(name: str) -> str:
     """`name`. Raises :class:`BackendError` unless it is one of :data:`BACKENDS`."""
-    if name not in BACKENDS:
+    if not isinstance(name, str) or name not in BACKENDS:
         raise BackendError(
             f"unknown backend {shortened(name)}; there are {', '.join(BACKENDS)}"
             f"{suggest(str(name), list(BACKENDS))}"
