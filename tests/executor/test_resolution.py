@@ -86,4 +86,4 @@ def test_components_are_drawn_blurred_and_add_up() -> None:
     assert list(curves) == ["Shirley", "Offset", "Lorentz_01", "LA_01", "GLP_01"]
     np.testing.assert_allclose(sum(curves.values()), model.evaluate(), rtol=1e-10)
     with pytest.raises(DataError, match="resolution adds nothing of its own"):
-        pyspec.trspecfit.models.plot_component_of(model, "resolution", 0, None, None)
+        pyspec.trspecfit.models.ComponentNames.plot(model.components[0])
