@@ -182,6 +182,11 @@ class NativeSolver:
         return self._array(self._places.trial, self._places.answer)
 
     @property
+    def _normal(self) -> Array:
+        """The sums at the best point."""
+        return self._array(self._places.normal, self._places.ending)
+
+    @property
     def _words(self) -> npt.NDArray[np.int64]:
         """The state, in words."""
         return self._array(0, _STATE).view(np.int64)
@@ -261,8 +266,7 @@ class NativeSolver:
         """(n + 1, n + 1) upper triangular R with RᵀR = [J r]ᵀ[J r] at the best point. Once it has
         been asked for the fit is over."""
         if self._factor is None:
-            sums = self._array(self._places.normal, self._places.ending)
-            matrix = unpack(sums, symmetric=not self._is_factor)
+            matrix = unpack(self._normal, symmetric=not self._is_factor)
             self._factor = matrix if self._is_factor else root_of(matrix)
         return self._factor
 
