@@ -3,7 +3,6 @@ user asks of it beyond that is :class:`pyspec.FitResult`."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -362,8 +361,6 @@ def need_fitted(result: EndedFit, now: float | None = None) -> None:
     is given as `now`."""
     problem, chisqr = result.problem, result.chisqr
     need_same(problem)
-    if not math.isfinite(chisqr):
-        return
     now = problem.chisqr_at(result.theta) if now is None else now
     if not is_same(problem, now, chisqr):
         raise DataError(

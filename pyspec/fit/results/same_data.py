@@ -3,6 +3,8 @@ whoever owns the array may write into it."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from pyspec.errors import DataError
@@ -62,8 +64,10 @@ def need_checksum(data: Stored | None, then: int, name: str) -> None:
 
 
 def is_same(problem: Files, now: float, then: float) -> bool:
-    """Whether χ² at the values of a fit is that of the fit."""
-    return abs(now - then) <= SAME * then + ROUNDING * problem.data_square
+    """Whether χ² at the values of a fit is that of the fit, or that is not finite."""
+    return (
+        not math.isfinite(then) or abs(now - then) <= SAME * then + ROUNDING * problem.data_square
+    )
 
 
 def reason_to_differ(problem: Files | FitPart) -> str:
@@ -80,8 +84,8 @@ def reason_to_differ(problem: Files | FitPart) -> str:
     for op in (op for model in models for op in ops_of(model.components, model.quantities)):
         if op.external and op.own is None:
             return (
-                f"the function {op.name} is not the one that was fitted, whose name alone is in "
-                "the archive; register that one for curves (register_function), or refit() with "
-                "this one"
+                f"the archive has the name of the function {op.name} alone, and another one than "
+                "was fitted is registered under it; register that of the fit for curves, or "
+                "refit() with this one"
             )
     return ""

@@ -78,8 +78,8 @@ def write_items(
 
 
 def _places(group: h5py.Group, fits: Sequence[Fit]) -> dict[str, Fit]:
-    """New fits by their places. Fits that the archive holds already move behind the others, so that
-    `fits` are its last ones in their order; one of another label replaces that of the archive."""
+    """New fits by their places. In the archive `fits` are the last ones, in their order: those that
+    it holds already move behind the others. One of another label replaces that of the archive."""
     old = sorted(group, key=int)
     facts = {name: group[name].attrs for name in old}
     held = {bytes(own.get("unnamed", own["sha256"])): name for name, own in facts.items()}

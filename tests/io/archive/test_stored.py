@@ -176,7 +176,7 @@ def test_another_function_of_the_same_name_gives_no_curves(tmp_path: Path) -> No
         register_function("Bell", lambda x, A, x0: 2.0 * bell(x, A, x0), "A, x0")
         for fit, then in zip(load_fits(path), fits, strict=True):
             assert str(fit) == str(then)
-            with pytest.raises(FitError, match="m: the function Bell is not the one that was fitt"):
+            with pytest.raises(FitError, match="m: the archive has the name of the function Bell"):
                 _ = fit.fit
         assert load_fits(path)[0].refit().values["Bell_01_A"] == pytest.approx(5.0, rel=0.01)
     finally:
